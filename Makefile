@@ -1,0 +1,55 @@
+# make run: serve Nexus.  make test: everything that is tested.  make help: the rest.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTEST_ARGS ?= -n 2 --dist loadfile
+
+.PHONY: help run test test-pg15 check doctor clean
+
+help:
+	@echo 'make run         serve cockpit and API (PORT=8501, NEXUS_HOME=.nexus, NEXUS_DATABASE_URL=…)'
+	@echo 'make test        run every test (PYTEST_ARGS=…; NEXUS_TEST_DATABASE_URL=… for another PostgreSQL)'
+	@echo 'make test-pg15   the same on a temporary cluster of Debian'"'"'s PostgreSQL 15'
+	@echo 'make check       lint and types'
+	@echo 'make doctor      say what is wrong here and how to mend it'
+	@echo 'make clean       remove the virtual environment and caches; never data'
+
+run: $(VENV)/installed
+	@$(BIN)/python -m nexus_core serve
+
+doctor: $(VENV)/installed
+	@$(BIN)/python -m nexus_core doctor
+
+test: $(VENV)/installed-dev
+	@sh .ci/chromium
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-pg15: $(VENV)/installed-dev
+	@sh .ci/chromium
+	@PYTHONPATH=. $(BIN)/python .ci/postgres15.py $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/installed-dev
+	@$(BIN)/python -m ruff check .
+	@$(BIN)/python -m mypy
+
+clean:
+	rm -rf $(VENV) .pytest_cache .hypothesis .mypy_cache .ruff_cache
+
+$(BIN)/python:
+	@test -n '$(PYTHON)' || { echo 'Nexus needs Python 3.11 or newer: install it, or say PYTHON=/path/to/python.' >&2; exit 1; }
+	@echo 'Making $(VENV) with $(PYTHON)…'
+	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); \
+		echo 'This Python can make no virtual environment: on Debian, apt install python3-venv.' >&2; exit 1; }
+
+$(VENV)/installed: requirements.txt | $(BIN)/python
+	@echo 'Installing what Nexus runs on; the first time takes a minute…'
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
+	@echo 'Installing what the tests need…'
+	@$(PIP) -r requirements-dev.txt
+	@touch $@

@@ -1,0 +1,219 @@
+"""The gate at the ASGI edge: who may pass to pages, WebSocket, uploads, media and API."""
+
+from http import HTTPStatus
+from urllib.parse import quote
+
+from anyio import to_thread
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nexus_core import signin
+from nexus_core.api import html, peers
+from nexus_core.errors import Forbidden, NexusError, Unauthenticated
+from nexus_core.i18n import _
+from nexus_core.sessions import COOKIE, LIFE
+from nexus_core.signin import Identity
+
+PUBLIC = ("/sign-in", "/sign-out", "/setup")
+ASSETS = ("/static/js/", "/static/css/", "/static/media/")
+"""Streamlit's own files, the same for everybody: a page that is open goes on drawing while the database is away."""
+NOT_PAGES = ("/_stcore/", "/media/", "/component/", "/static/", "/app/", "/auth/", "/oauth2callback")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+HEADERS = {
+    "content-security-policy": (
+        # the hash is that of the one line of script in Streamlit's own index.html
+        "default-src 'self'; script-src 'self' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='; "
+        "style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
+        "frame-src 'self' blob: data:; media-src 'self' blob: data:; object-src 'none'; base-uri 'self'; "
+        "form-action 'self'; frame-ancestors 'self'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "SAMEORIGIN",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), payment=(), usb=()",
+}
+
+
+class Misdirected(NexusError):
+    """The request names a host that is not this one's."""
+
+    status = 421
+    code = "misdirected"
+
+
+class Gate:
+    """Pure-ASGI middleware: lets a request through with its `identity` in the state, or answers in its place.
+
+    Every HTTP answer gets the security headers. Local mode, where the owner of this machine needs no form, holds
+    only when the peer and the Host header are loopback, nothing says that a proxy stands between, and the process
+    listens on loopback alone.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Judge one connection; everything that is neither HTTP nor WebSocket passes."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        guarded = _Guarded(send)
+        try:
+            answer = await self._judge(connection, guarded)
+        except NexusError as error:
+            answer = _refusal(connection, error)
+        if answer is None:
+            await self.app(scope, receive, guarded if scope["type"] == "http" else send)
+        elif scope["type"] == "http":
+            await answer(scope, receive, guarded)
+        else:
+            await send({"type": "websocket.close", "code": 1008, "reason": "not signed in"})
+
+    async def _judge(self, connection: HTTPConnection, guarded: "_Guarded") -> Response | None:
+        path = connection.scope["path"]
+        if path == "/health":
+            return None
+        check_site(connection)
+        if path in PUBLIC or path.startswith(ASSETS):
+            return None
+        local = is_local(connection)
+        token = connection.cookies.get(COOKIE)
+        identity = await to_thread.run_sync(signin.resolve, token) if token else None
+        if identity and identity.method == "local" and not local:
+            identity = None
+        if identity is None and local:
+            identity = await self._enter(connection, guarded)
+        if identity is None:
+            return await _turn_away(connection)
+        connection.state.identity = identity
+        return None
+
+    async def _enter(self, connection: HTTPConnection, guarded: "_Guarded") -> Identity | None:
+        """Let this machine's owner in: on a page with a cookie, on the API without one, else not at all."""
+        if not await to_thread.run_sync(signin.local_mode):
+            return None
+        if _is_page(connection):
+            token = await to_thread.run_sync(signin.sign_in_locally, *visitor(connection))
+            guarded.cookie = cookie(connection, token)
+            return await to_thread.run_sync(signin.resolve, token)
+        if _is_api(connection) and not peers.is_cross_site(connection.headers, peers.allowed_hosts()):
+            return await to_thread.run_sync(signin.local_owner)
+        return None
+
+
+class _Guarded:
+    """Sends on, with the security headers, and a cookie when there is one to set."""
+
+    def __init__(self, send: Send) -> None:
+        self.send = send
+        self.cookie: str | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+            if self.cookie:
+                headers.append("set-cookie", self.cookie)
+        await self.send(message)
+
+
+def check_site(connection: HTTPConnection) -> None:
+    """Raise Misdirected for a host that is not ours (DNS rebinding), Forbidden for what another site sends."""
+    allowed = peers.allowed_hosts()
+    host = peers.host_of(connection.headers.get("host"))
+    only_loopback = not allowed and peers.listens_on_loopback_only()
+    if not peers.host_is_allowed(host, allowed, only_loopback=only_loopback):
+        raise Misdirected(_("Nexus does not answer to this name; if it should, add it to NEXUS_ALLOWED_HOSTS."))
+    headers = connection.headers
+    if connection.scope["type"] == "websocket":
+        foreign = peers.is_own_origin(headers, allowed) is False
+    else:
+        foreign = connection.scope["method"] not in SAFE_METHODS and peers.is_cross_site(headers, allowed)
+    if foreign:
+        raise Forbidden(_("This request came from another site, so it was not carried out."))
+
+
+def is_local(connection: HTTPConnection) -> bool:
+    """Whether the request can only come from a person at this machine, as far as the network tells."""
+    return (
+        connection.client is not None
+        and peers.is_loopback(connection.client.host)
+        and peers.is_loopback(peers.host_of(connection.headers.get("host")))
+        and not peers.came_through_proxy(connection.headers)
+        and peers.listens_on_loopback_only()
+    )
+
+
+def visitor(connection: HTTPConnection) -> tuple[str, str]:
+    """The address and the browser of who asks."""
+    return connection.client.host if connection.client else "", connection.headers.get("user-agent", "")
+
+
+def cookie(connection: HTTPConnection, token: str) -> str:
+    """The Set-Cookie header that gives a browser its session."""
+    answer = Response()
+    life, secure = int(LIFE.total_seconds()), _is_secure(connection)
+    answer.set_cookie(COOKIE, token, max_age=life, httponly=True, samesite="lax", path="/", secure=secure)
+    return answer.headers["set-cookie"]
+
+
+def safe_target(target: str | None) -> str:
+    """Where to go after sign-in: a path of this site, never another site; `/` for anything else."""
+    target = target or "/"
+    odd = not target.startswith("/") or target.startswith("//") or "\\" in target or not target.isprintable()
+    return "/" if odd or target.partition("?")[0] in PUBLIC else target
+
+
+async def _turn_away(connection: HTTPConnection) -> Response:
+    """What an anonymous visitor gets: a page the way to sign in, everything else the plain refusal."""
+    if not _is_page(connection):
+        raise Unauthenticated(_("Sign in first."))
+    known = await to_thread.run_sync(signin.administrator_exists)
+    target = connection.url.path + (f"?{connection.url.query}" if connection.url.query else "")
+    return RedirectResponse(
+        f"{'/sign-in' if known else '/setup'}?next={quote(target, safe='/')}",
+        HTTPStatus.SEE_OTHER,
+        headers={"cache-control": "no-store"},
+    )
+
+
+def _refusal(connection: HTTPConnection, error: NexusError) -> Response:
+    if _is_api(connection):
+        return JSONResponse(failure(error), error.status, headers=html.retry_after(error))
+    if connection.scope["type"] == "http" and "text/html" in connection.headers.get("accept", ""):
+        return html.failure(error)
+    return PlainTextResponse(error.message, error.status, headers=html.retry_after(error))
+
+
+def failure(error: NexusError) -> dict[str, object]:
+    """The body of every refused API request; with `detail` where there is more for a program."""
+    reason = {"code": error.code, "message": error.message, "field": error.field}
+    return {"success": False, "error": reason | ({"detail": error.detail} if error.detail else {})}
+
+
+def _is_api(connection: HTTPConnection) -> bool:
+    return connection.scope["path"] == "/api" or str(connection.scope["path"]).startswith("/api/")
+
+
+def _is_page(connection: HTTPConnection) -> bool:
+    """Whether a browser would show the answer: no file, no part of Streamlit's machinery, no API."""
+    path = str(connection.scope["path"])
+    return (
+        connection.scope["type"] == "http"
+        and connection.scope["method"] in ("GET", "HEAD")
+        and not _is_api(connection)
+        and not path.startswith(NOT_PAGES)
+        and "/_stcore/" not in path  # Streamlit's page looks for its server under every deep link
+        and "." not in path.rpartition("/")[2]
+    )
+
+
+def _is_secure(connection: HTTPConnection) -> bool:
+    forwarded = connection.headers.get("x-forwarded-proto", "").partition(",")[0].strip()
+    return connection.scope["scheme"] in ("https", "wss") or forwarded == "https"

@@ -1,0 +1,129 @@
+"""The way in and out: /sign-in, /sign-out and /setup, rendered here; the cockpit opens only afterwards."""
+
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+
+from anyio import to_thread
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from nexus_core import signin
+from nexus_core.api import html
+from nexus_core.api.gate import cookie, safe_target, visitor
+from nexus_core.errors import NexusError
+from nexus_core.sessions import COOKIE
+
+MAX_BYTES = 16_384
+
+
+async def show_sign_in(request: Request) -> Response:
+    """The sign-in form; whoever is signed in goes on, and where there is no administrator one is made first."""
+    target = safe_target(request.query_params.get("next"))
+    try:
+        if await _is_signed_in(request):
+            return _go(target)
+        if not await to_thread.run_sync(signin.administrator_exists):
+            return _go(f"/setup?{urlencode({'next': target})}")
+    except NexusError as error:
+        return html.failure(error)
+    return html.page("signin.html", target=target, email="", error=None)
+
+
+async def sign_in(request: Request) -> Response:
+    """Check e-mail and password, set the cookie and go where the person wanted to."""
+    form = await _form(request)
+    target, email = safe_target(_text(form, "next")), _text(form, "email")
+    try:
+        token = await to_thread.run_sync(signin.sign_in, email, _text(form, "password"), *visitor(request))
+    except NexusError as error:
+        return _again("signin.html", error, target=target, email=email)
+    return _enter(request, token, target)
+
+
+async def show_sign_out(request: Request) -> Response:
+    """Ask first: a link must not be able to sign anybody out."""
+    return html.page("signout.html")
+
+
+async def sign_out(request: Request) -> Response:
+    """End the session and forget the cookie."""
+    if token := request.cookies.get(COOKIE):
+        try:
+            await to_thread.run_sync(signin.sign_out, token)
+        except NexusError as error:
+            return html.failure(error)
+    answer = _go("/sign-in")
+    answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
+    return answer
+
+
+async def show_set_up(request: Request) -> Response:
+    """The form that makes the first administrator; its one-time code is printed on the console now."""
+    try:
+        if await to_thread.run_sync(signin.administrator_exists):
+            return _go("/sign-in")
+    except NexusError as error:
+        return html.failure(error)
+    signin.set_up_code()
+    target = safe_target(request.query_params.get("next"))
+    return html.page("setup.html", target=target, name="", email="", error=None, field=None)
+
+
+async def set_up(request: Request) -> Response:
+    """Make the first administrator and sign them in."""
+    form = await _form(request)
+    target, name, email = safe_target(_text(form, "next")), _text(form, "name"), _text(form, "email")
+    code, password = _text(form, "code"), _text(form, "password")
+    address, user_agent = visitor(request)
+    try:
+        await to_thread.run_sync(signin.set_up, code, email, name, password, address)
+        token = await to_thread.run_sync(signin.sign_in, email, password, address, user_agent)
+    except NexusError as error:
+        return _again("setup.html", error, target=target, name=name, email=email, field=error.field)
+    return _enter(request, token, target)
+
+
+routes = [
+    Route("/sign-in", show_sign_in, methods=["GET"]),
+    Route("/sign-in", sign_in, methods=["POST"]),
+    Route("/sign-out", show_sign_out, methods=["GET"]),
+    Route("/sign-out", sign_out, methods=["POST"]),
+    Route("/setup", show_set_up, methods=["GET"]),
+    Route("/setup", set_up, methods=["POST"]),
+]
+
+
+async def _is_signed_in(request: Request) -> bool:
+    identity = await to_thread.run_sync(signin.resolve, request.cookies.get(COOKIE))
+    return identity is not None and identity.method != "local"
+
+
+async def _form(request: Request) -> FormData:
+    if int(request.headers.get("content-length") or MAX_BYTES) >= MAX_BYTES:
+        return FormData()
+    return await request.form(max_files=0, max_fields=10)
+
+
+def _text(form: FormData, name: str) -> str:
+    value = form.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _again(template: str, error: NexusError, **values: Any) -> Response:
+    """The form once more, with what was typed (but the password) and the sentence of what was wrong."""
+    answer = html.page(template, error.status, error=error.message, **values)
+    answer.headers.update(html.retry_after(error))
+    return answer
+
+
+def _enter(request: Request, token: str, target: str) -> Response:
+    answer = _go(target)
+    answer.headers.append("set-cookie", cookie(request, token))
+    return answer
+
+
+def _go(target: str) -> RedirectResponse:
+    return RedirectResponse(target, HTTPStatus.SEE_OTHER, headers={"cache-control": "no-store"})

@@ -1,0 +1,93 @@
+"""Settings, from the environment and from a file .env beside the application."""
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import parse_qs, urlsplit
+
+from dotenv import load_dotenv
+from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from nexus_core.errors import SetupFailed
+from nexus_core.i18n import _
+
+SCHEMES = ("postgres", "postgresql", "postgresql+psycopg")
+EXAMPLE_URL = "postgresql://user:password@host:5432/nexus"
+
+
+def _absolute(path: Path) -> Path:
+    return path.expanduser().absolute()
+
+
+def libpq_url(url: str) -> str:
+    """The URL with the scheme that libpq, psycopg and psql know, `postgresql://`.
+
+    Raises ValueError, with a sentence that never repeats the URL (it may hold a password).
+    """
+    scheme, separator, rest = url.strip().partition("://")
+    if not separator or scheme.lower() not in SCHEMES:
+        raise ValueError(_("it must look like {example}").format(example=EXAMPLE_URL))
+    parts = urlsplit("//" + rest)
+    odd = _("write special characters in the password as %XX (@ is %40, / is %2F, # is %23, ? is %3F)")
+    try:
+        wrong = bool(parts.fragment) or parts.netloc.count("@") > 1 or ("," not in parts.netloc and parts.port == 0)
+    except ValueError:
+        raise ValueError(_("its port is not a number; {hint}").format(hint=odd)) from None
+    if wrong:
+        raise ValueError(odd)
+    if not parts.path.strip("/") and "dbname" not in parse_qs(parts.query):
+        raise ValueError(_("it names no database; it must look like {example}").format(example=EXAMPLE_URL))
+    return "postgresql://" + rest
+
+
+class Settings(BaseSettings):
+    """What the person who runs Nexus decides; every name is an environment variable.
+
+    `home` (NEXUS_HOME) holds the bundled server's data. `database_url` (NEXUS_DATABASE_URL) names a
+    PostgreSQL 15 to 18 of one's own, as a `postgresql://` URL; None means the bundled one. `port` is PORT or
+    NEXUS_PORT; 0 lets the system choose. `auth` (NEXUS_AUTH): `local` signs the owner of this machine in on
+    loopback, `password` never does, `auto` is local on loopback and password anywhere else. `secret`
+    (NEXUS_SECRET) signs cookies and links; None means that one is made and kept in `home`.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="NEXUS_", env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
+    )
+
+    home: Annotated[Path, AfterValidator(_absolute)] = Field(default=Path(".nexus"), validate_default=True)
+    database_url: Annotated[str, AfterValidator(libpq_url)] | None = None
+    host: str = "127.0.0.1"
+    port: int = Field(default=8501, ge=0, le=65535, validation_alias=AliasChoices("PORT", "NEXUS_PORT"))
+    auth: Literal["auto", "local", "password"] = "auto"
+    secret: SecretStr | None = Field(default=None, min_length=16)
+
+
+@cache
+def settings() -> Settings:
+    """The settings of this process, read once; `reset` forgets them.
+
+    Variables of the file .env (NEXUS_ENV_FILE names another) enter the environment first, models' keys too,
+    and never replace what is set already. Raises SetupFailed when a value can't be.
+    """
+    load_dotenv(os.environ.get("NEXUS_ENV_FILE", ".env"), override=False)
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise SetupFailed(_sentence(error)) from None
+
+
+def reset() -> None:
+    """Forget the settings, so that the next call reads the environment anew (for tests)."""
+    settings.cache_clear()
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first fault of a pydantic error, naming its variable and never its value."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    name = str(first["loc"][0])
+    variable = name if name.isupper() else f"NEXUS_{name.upper()}"
+    return _("{variable} can't be used: {reason}.").format(
+        variable=variable, reason=first["msg"].removeprefix("Value error, ").removesuffix(".")
+    )

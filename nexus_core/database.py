@@ -1,0 +1,287 @@
+"""The way to PostgreSQL: one engine, one transaction with its scope, statements from sql/queries."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import cache, partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+from uuid import UUID
+
+import psycopg
+from psycopg.types.json import Jsonb
+from sqlalchemy import Connection, CursorResult, Engine, TextClause, create_engine, text
+from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from nexus_core import embedded
+from nexus_core.config import settings
+from nexus_core.errors import Conflict, Forbidden, Invalid, NexusError, NotFound, SetupFailed, StoreUnavailable
+from nexus_core.i18n import _
+from nexus_core.text import clean, clean_json
+
+ROOT = Path(__file__).resolve().parent.parent
+APP_ROLE = "nexus_app"
+ROLES = ("viewer", "operator", "admin")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Who acts, in which workspace, with which role, through which door (page, api, mcp, cli, worker, gate)."""
+
+    workspace_id: UUID | None
+    user_id: UUID | None
+    role: str
+    door: str = "page"
+
+    @classmethod
+    def system(cls) -> "Scope":
+        """The scope of background jobs and of sign-in, which come before any workspace is known."""
+        return cls(None, None, "system", "worker")
+
+    def require(self, role: str) -> None:
+        """Raise Forbidden unless this scope's role is `role` or higher."""
+        if self.role == "system" or (self.role in ROLES and ROLES.index(self.role) >= ROLES.index(role)):
+            return
+        raise Forbidden(_("This needs the {role} role; yours is {yours}.").format(role=role, yours=self.role))
+
+
+class Json:
+    """A value to be written as jsonb; the sanitiser of every text passes over it too."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Transaction:
+    """An open transaction and its scope; nouns take it first and never commit it."""
+
+    def __init__(self, connection: Connection, scope: Scope) -> None:
+        self.connection = connection
+        self.scope = scope
+
+    def execute(self, name: str, /, **params: Any) -> CursorResult[Any]:
+        """Run the statement `name` ("noun.verb") of sql/queries.
+
+        The scope's `workspace_id` and `user_id` are parameters of every statement; every text is made storable here,
+        the one place where writes and search terms pass.
+        """
+        scope = {"workspace_id": self.scope.workspace_id, "user_id": self.scope.user_id}
+        statement = query(name)
+        wanted = statement._bindparams
+        values = {key: _storable(value) for key, value in (scope | params).items() if key in wanted}
+        return self.connection.execute(statement, values)
+
+    def all(self, cls: type[T], name: str, /, **params: Any) -> list[T]:
+        """Every row of a statement as `cls`, a dataclass whose fields are the statement's columns."""
+        return [cls(**row) for row in self.execute(name, **params).mappings()]
+
+    def one(self, cls: type[T], name: str, /, **params: Any) -> T | None:
+        """The first row of a statement as `cls`, or None."""
+        row = self.execute(name, **params).mappings().first()
+        return None if row is None else cls(**row)
+
+    def get(self, cls: type[T], name: str, /, **params: Any) -> T:
+        """The first row of a statement as `cls`; raises NotFound when there is none."""
+        row = self.one(cls, name, **params)
+        if row is None:
+            raise NotFound(_("There is no such {thing} here.").format(thing=_(cls.__name__.lower())))
+        return row
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """A block that may fail alone: when it raises, what it did is undone and the transaction goes on."""
+        with self.connection.begin_nested():
+            yield
+
+    def rows(self, name: str, /, **params: Any) -> Sequence[dict[str, Any]]:
+        """Every row of a statement as a dictionary."""
+        return [dict(row) for row in self.execute(name, **params).mappings()]
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Json):
+        return Jsonb(clean_json(value.value))
+    if isinstance(value, dict):
+        return Jsonb(clean_json(value))
+    if isinstance(value, (list, tuple)):
+        return [clean(item) if isinstance(item, str) else item for item in value]
+    return value
+
+
+@cache
+def queries() -> dict[str, str]:
+    """Every statement of sql/queries by name: `-- name: verb`, a description, the statement."""
+    found: dict[str, str] = {}
+    for path in sorted((ROOT / "sql" / "queries").glob("*.sql")):
+        for block in re.split(r"^-- name: *", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:
+            name, _newline, body = block.partition("\n")
+            key = f"{path.stem}.{name.strip()}"
+            if key in found:
+                raise ValueError(f"two statements are named {key}")
+            found[key] = body.strip().removesuffix(";")
+    return found
+
+
+@cache
+def query(name: str) -> TextClause:
+    """The statement `name`, ready to run; KeyError when sql/queries has none."""
+    return text(queries()[name])
+
+
+def url() -> str:
+    """The store's URL: NEXUS_DATABASE_URL, or the bundled server's, which is started when it has to be."""
+    return settings().database_url or embedded.start()
+
+
+def engine_of(url: str, **options: Any) -> Engine:
+    """An engine whose connections libpq itself opens, so that every form of its URL works, several hosts too."""
+    connect = partial(psycopg.connect, url, connect_timeout=5, application_name="nexus")
+    return create_engine("postgresql+psycopg://", creator=connect, hide_parameters=True, **options)
+
+
+_engine: Engine | None = None
+_app_role: str | None = None
+_lock = Lock()
+
+
+def engine() -> Engine:
+    """The process's engine, made on first use. Raises StoreUnavailable or SetupFailed."""
+    global _engine, _app_role
+    with _lock:
+        if _engine is None:
+            made = engine_of(url(), pool_size=10, max_overflow=20, pool_timeout=10)
+            with _domain_errors():
+                _app_role = _working_role(made)
+            _engine = made
+        return _engine
+
+
+def reset() -> None:
+    """Close the engine; the next use makes a new one (for tests, and after the store has moved)."""
+    global _engine
+    with _lock:
+        if _engine is not None:
+            _engine.dispose()
+        _engine = None
+
+
+def _working_role(made: Engine) -> str | None:
+    """The role to work under: nexus_app where this user may, else None when the user itself is under the policies."""
+    with made.connect() as connection:
+        try:
+            connection.execute(query("database.enter_role"), {"role": APP_ROLE})
+            return APP_ROLE
+        except DBAPIError as error:
+            if is_gone(error):
+                raise
+            connection.rollback()
+        if connection.execute(query("database.bypasses_policies")).scalar():
+            raise SetupFailed(
+                _("This database user bypasses row-level security; run `python -m nexus_core migrate` with it once.")
+            )
+    return None
+
+
+@contextmanager
+def transaction(scope: Scope, *, snapshot: bool = False) -> Iterator[Transaction]:
+    """One transaction under `scope`; committed at the end of the block, rolled back when it raises.
+
+    With `snapshot`, all its statements see the store as of its first one, for reports whose figures must agree.
+
+    Opened at the edge (a page, a route, a job), never held while a model talks. A connection that died while it
+    lay in the pool is replaced once. Raises StoreUnavailable when PostgreSQL can't be reached, and the domain's
+    errors for what the database itself refuses.
+    """
+    with _domain_errors():
+        connection = _begin(scope, snapshot)
+        with connection, connection.get_transaction() or connection.begin():
+            yield Transaction(connection, scope)
+
+
+def _begin(scope: Scope, snapshot: bool) -> Connection:
+    for last in (False, True):
+        connection: Connection | None = None
+        try:
+            connection = engine().connect()
+            if snapshot:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            values = {
+                "workspace_id": str(scope.workspace_id or ""),
+                "user_id": str(scope.user_id or ""),
+                "scope_role": scope.role,
+                "role": _app_role,
+            }
+            connection.execute(query("database.enter_scope" if _app_role else "database.enter_scope_as_owner"), values)
+            return connection
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if last or not is_gone(error):
+                raise
+            _revive()
+    raise AssertionError
+
+
+def is_gone(error: BaseException) -> bool:
+    """Whether an error says that PostgreSQL itself is away, not that a statement was wrong."""
+    return isinstance(error, OperationalError) or (isinstance(error, DBAPIError) and error.connection_invalidated)
+
+
+def _revive() -> None:
+    """Start the bundled server again when it is the one and died."""
+    if settings().database_url is None:
+        try:
+            embedded.start()
+        except SetupFailed as failure:
+            raise StoreUnavailable(failure.message) from failure
+
+
+# What a broken constraint means to the person who broke it.
+CONSTRAINTS: dict[str, tuple[type[NexusError], str]] = {
+    "projects_name_key": (Conflict, "A project with this name exists already."),
+    "tags_name_key": (Conflict, "A tag with this name exists already."),
+    "people_email_key": (Conflict, "A person with this e-mail exists already."),
+    "profiles_workspace_id_slug_key": (Conflict, "A profile with this slug exists already."),
+    "workspaces_slug_key": (Conflict, "A workspace with this name exists already."),
+}
+
+
+@contextmanager
+def _domain_errors() -> Iterator[None]:
+    try:
+        yield
+    except PoolTimeout as error:
+        raise StoreUnavailable(_("The database is too busy to answer; try again in a moment.")) from error
+    except IntegrityError as error:
+        raise _refused(error) from error
+    except (OperationalError, InterfaceError) as error:
+        raise StoreUnavailable(_("The database can't be reached; nothing was lost, try again in a moment.")) from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise StoreUnavailable(_("The database went away; nothing was lost, try again in a moment.")) from error
+        raise
+
+
+def _refused(error: IntegrityError) -> NexusError:
+    diagnostics = getattr(error.orig, "diag", None)
+    name = getattr(diagnostics, "constraint_name", None) or ""
+    if name in CONSTRAINTS:
+        kind, sentence = CONSTRAINTS[name]
+        return kind(_(sentence))
+    if name.endswith("_fkey"):
+        return NotFound(_("Something this points to is not here."), detail={"constraint": name})
+    if name.endswith("_key"):
+        return Conflict(_("This exists already."), detail={"constraint": name})
+    return Invalid(_("The database refused these values."), detail={"constraint": name})
+
+
+def evolve(item: T, **changes: Any) -> T:
+    """A copy of a dataclass with those `changes` that are its fields."""
+    known = {field.name for field in fields(item)}  # type: ignore[arg-type]
+    return replace(item, **{key: value for key, value in changes.items() if key in known})  # type: ignore[type-var]

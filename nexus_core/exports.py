@@ -1,0 +1,37 @@
+"""Tables as files: the same numbers, and no cell that a spreadsheet would run."""
+
+import io
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+
+_RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def csv(frame: pd.DataFrame) -> bytes:
+    """UTF-8 with a byte order mark, as spreadsheets want it; unknown is empty, money exact, instants ISO 8601.
+
+    A text that begins like a formula gets an apostrophe before it (OWASP, "CSV injection"); numbers stay numbers.
+    """
+    safe = pd.DataFrame({name: [_cell(value) for value in frame[name]] for name in frame.columns}, dtype=object)
+    safe.columns = pd.Index([_cell(str(name)) for name in frame.columns])
+    return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig")
+
+
+def parquet(frame: pd.DataFrame) -> bytes:
+    """Parquet with decimal money and instants in UTC; `pyarrow` comes with Streamlit."""
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, engine="pyarrow", index=False)
+    return buffer.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_RISKY) else value
+    if value is None or value is pd.NaT or (isinstance(value, float) and value != value):
+        return ""
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    return value.isoformat() if isinstance(value, datetime) else value

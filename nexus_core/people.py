@@ -1,0 +1,144 @@
+"""People, and their roles in workspaces."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from uuid6 import uuid7
+
+from nexus_core import audit
+from nexus_core.database import ROLES, Transaction
+from nexus_core.errors import Invalid
+from nexus_core.i18n import _
+from nexus_core.text import one_line
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who uses Nexus; `status` is active or deactivated, `locale` None until one was chosen."""
+
+    id: UUID
+    email: str
+    name: str
+    locale: str | None
+    status: str
+    is_local_owner: bool
+    has_password: bool
+
+
+@dataclass(frozen=True)
+class Member:
+    """A person in one workspace, with the role there: viewer, operator or admin."""
+
+    id: UUID
+    email: str
+    name: str
+    status: str
+    has_password: bool
+    role: str
+    joined_at: datetime
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What a sign-in is checked against; `password_hash` is None for those who have no password."""
+
+    id: UUID
+    password_hash: str | None
+    active: bool
+
+
+def create(tx: Transaction, email: str, name: str, role: str, *, password_hash: str | None = None) -> Person:
+    """A new person, and a member of the workspace. Raises Forbidden, Invalid, or Conflict for a taken e-mail."""
+    tx.scope.require("admin")
+    person_id, email, name = uuid7(), address(email), named(name)
+    tx.execute("people.create", id=person_id, email=email, name=name, password_hash=password_hash)
+    audit.record(tx, "create", "person", person_id)
+    _join(tx, person_id, role)
+    return get(tx, person_id)
+
+
+def get(tx: Transaction, person_id: UUID) -> Person:
+    """One member of the workspace (anybody, in the system's scope); raises NotFound."""
+    return tx.get(Person, "people.get", id=person_id)
+
+
+def by_email(tx: Transaction, email: str) -> Person | None:
+    """The member of the workspace (anybody, in the system's scope) with this e-mail, in any case."""
+    return tx.one(Person, "people.by_email", email=email.strip())
+
+
+def members(tx: Transaction) -> list[Member]:
+    """Everybody in the workspace, by name."""
+    return tx.all(Member, "people.members")
+
+
+def join(tx: Transaction, person_id: UUID, role: str) -> None:
+    """Change a member's role; in the system's scope, make anybody a member. Raises Forbidden, Invalid, NotFound."""
+    tx.scope.require("admin")
+    if tx.scope.role != "system":
+        get(tx, person_id)
+    _join(tx, person_id, role)
+
+
+def _join(tx: Transaction, person_id: UUID, role: str) -> None:
+    if role not in ROLES:
+        raise Invalid(_("A role is viewer, operator or admin."), field="role")
+    tx.execute("people.join", person_id=person_id, role=role)
+    audit.record(tx, "join", "person", person_id, {"role": role})
+
+
+def credentials(tx: Transaction, email: str) -> Credentials | None:
+    """What a sign-in with this e-mail is checked against; for the system's scope."""
+    return tx.one(Credentials, "people.credentials", email=email.strip())
+
+
+def set_password(tx: Transaction, person_id: UUID, password_hash: str) -> None:
+    """Store the hash of a new password, one's own or, as an admin, a member's. Raises Forbidden, NotFound."""
+    if person_id != tx.scope.user_id:
+        tx.scope.require("admin")
+    person = get(tx, person_id)
+    tx.execute("people.set_password", id=person.id, password_hash=password_hash)
+    if tx.scope.workspace_id:
+        audit.record(tx, "set_password", "person", person.id)
+
+
+def describe(tx: Transaction, person_id: UUID, *, email: str, name: str) -> Person:
+    """Change a person's e-mail and name. Raises Forbidden, Invalid, Conflict, NotFound."""
+    tx.scope.require("admin")
+    person = get(tx, person_id)
+    tx.execute("people.describe", id=person.id, email=address(email), name=named(name))
+    if tx.scope.workspace_id:
+        audit.record(tx, "update", "person", person.id)
+    return get(tx, person.id)
+
+
+def local_owner(tx: Transaction) -> Person:
+    """The owner of this machine, made when there is none yet; for the system's scope."""
+    person = tx.one(Person, "people.local_owner")
+    if person is None:
+        tx.execute("people.create_local_owner_once", id=uuid7(), email="owner@localhost", name=_("Owner"))
+        person = tx.get(Person, "people.local_owner")
+    return person
+
+
+def administrator_exists(tx: Transaction) -> bool:
+    """Whether somebody can sign in by password and administer a workspace; for the system's scope."""
+    return bool(tx.execute("people.administrator_exists").scalar())
+
+
+def address(email: str) -> str:
+    """The e-mail address without surrounding blanks; raises Invalid when it can't be one."""
+    email = email.strip()
+    if len(email) > 254 or not re.fullmatch(r"[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+", email):
+        raise Invalid(_("Write an e-mail address such as ana@example.com."), field="email")
+    return email
+
+
+def named(name: str) -> str:
+    """The name on one line; raises Invalid when nothing is left or it is longer than 200 characters."""
+    name = one_line(name)
+    if not name or len(name) > 200:
+        raise Invalid(_("Write a name of at most 200 characters."), field="name")
+    return name

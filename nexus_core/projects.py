@@ -1,0 +1,135 @@
+"""Projects, and the tasks in them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from uuid6 import uuid7
+
+from nexus_core import audit
+from nexus_core.database import Transaction
+from nexus_core.errors import Conflict, Invalid, NotFound
+from nexus_core.i18n import _
+from nexus_core.text import one_line
+
+TASK_STATUSES = ("open", "in_progress", "done", "cancelled")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A piece of work with a living memory; `status` is active or archived."""
+
+    id: UUID
+    name: str
+    description: str
+    status: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to do in a project; `status` is open, in_progress, done or cancelled."""
+
+    id: UUID
+    project_id: UUID
+    title: str
+    notes: str
+    status: str
+    created_at: datetime
+    updated_at: datetime
+    closed_at: datetime | None
+
+
+def list_(tx: Transaction, *, archived: bool = False) -> list[Project]:
+    """The workspace's projects by name; the archived ones too when asked for."""
+    return tx.all(Project, "projects.list", archived=archived)
+
+
+def get(tx: Transaction, project_id: UUID) -> Project:
+    """One project; raises NotFound."""
+    return tx.get(Project, "projects.get", id=project_id)
+
+
+def create(tx: Transaction, name: str, description: str = "") -> Project:
+    """A new project with an empty memory at version 1. Raises Forbidden, Invalid, or Conflict for a taken name."""
+    tx.scope.require("operator")
+    project = tx.get(Project, "projects.create", id=uuid7(), name=_named(name), description=description.strip())
+    audit.record(tx, "create", "project", project.id, {"name": project.name})
+    return project
+
+
+def update(
+    tx: Transaction,
+    project_id: UUID,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    status: str | None = None,
+    unchanged_since: datetime | None = None,
+) -> Project:
+    """Change what is given. Raises Forbidden, NotFound, Invalid.
+
+    Raises Conflict for a taken name, and where it was changed after `unchanged_since`, an `updated_at`.
+    """
+    tx.scope.require("operator")
+    if status not in (None, "active", "archived"):
+        raise Invalid(_("A project is active or archived."), field="status")
+    before = get(tx, project_id)
+    after = tx.one(
+        Project,
+        "projects.update",
+        id=project_id,
+        unchanged_since=unchanged_since or before.updated_at,
+        name=before.name if name is None else _named(name),
+        description=before.description if description is None else description.strip(),
+        status=status or before.status,
+    )
+    if after is None:
+        raise Conflict(_("Somebody changed this project meanwhile."), detail={"version": before.updated_at.isoformat()})
+    audit.record(
+        tx, "update", "project", project_id, {"before": before.name, "after": after.name, "status": after.status}
+    )
+    return after
+
+
+def tasks(tx: Transaction, project_id: UUID, *, open_only: bool = False) -> list[Task]:
+    """A project's tasks, the open ones first, newest first."""
+    return tx.all(Task, "projects.tasks", project_id=project_id, open_only=open_only)
+
+
+def create_task(tx: Transaction, project_id: UUID, title: str, notes: str = "") -> Task:
+    """A new open task. Raises Forbidden, NotFound for the project, Invalid for an empty title."""
+    tx.scope.require("operator")
+    get(tx, project_id)
+    task = tx.get(
+        Task, "projects.create_task", id=uuid7(), project_id=project_id, title=_named(title), notes=notes.strip()
+    )
+    audit.record(tx, "create", "task", task.id, {"title": task.title})
+    return task
+
+
+def task(tx: Transaction, task_id: UUID) -> Task:
+    """One task; raises NotFound."""
+    return tx.get(Task, "projects.task", id=task_id)
+
+
+def set_task_status(tx: Transaction, task_id: UUID, status: str) -> Task:
+    """Move a task on. Raises Forbidden, NotFound, Invalid."""
+    tx.scope.require("operator")
+    if status not in TASK_STATUSES:
+        raise Invalid(_("A task is open, in progress, done or cancelled."), field="status")
+    task = tx.one(Task, "projects.set_task_status", id=task_id, status=status)
+    if task is None:
+        raise NotFound(_("There is no such task here."))
+    audit.record(tx, "update", "task", task_id, {"status": status})
+    return task
+
+
+def _named(name: str) -> str:
+    name = one_line(name)
+    if not name:
+        raise Invalid(_("Give it a name."), field="name")
+    if len(name) > 200:
+        raise Invalid(_("A name has at most 200 characters."), field="name")
+    return name

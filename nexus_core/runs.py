@@ -1,0 +1,184 @@
+"""The ledger: one row per attempt at an answer, with its model, tokens, cost and time."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from uuid6 import uuid7
+
+from nexus_core import audit
+from nexus_core.database import Json, Transaction
+from nexus_core.errors import NotFound
+from nexus_core.i18n import _
+from nexus_core.stream import Usage
+
+
+@dataclass(frozen=True)
+class Run:
+    """An attempt at an answer.
+
+    `status`: planned, running, succeeded, failed or blocked. Tokens have OpenTelemetry's meaning (input includes
+    cached, output includes reasoning); `cost_estimate` is in US dollars; durations are in milliseconds. None is
+    unknown, never 0. Attempts of one request share its `request_id`.
+    """
+
+    id: UUID
+    request_id: UUID
+    attempt: int
+    kind: str
+    project_id: UUID | None
+    task_id: UUID | None
+    conversation_id: UUID | None
+    agent_id: UUID | None
+    user_id: UUID | None
+    prompt_summary: str | None
+    response_summary: str | None
+    model: str
+    served_model: str | None
+    provider: str | None
+    runtime: str | None
+    profile_slug: str | None
+    status: str
+    input_tokens: int | None
+    cached_tokens: int | None
+    cache_write_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    usage_source: str
+    cost_estimate: Decimal | None
+    cost_source: str | None
+    price_version: str | None
+    duration_ms: int | None
+    first_token_ms: int | None
+    stopped: bool
+    error_type: str | None
+    error_message: str | None
+    metadata: dict[str, Any]
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+def get(tx: Transaction, run_id: UUID) -> Run:
+    """One run; raises NotFound."""
+    return tx.get(Run, "runs.get", id=run_id)
+
+
+def of(tx: Transaction, run_ids: list[UUID]) -> dict[UUID, Run]:
+    """The runs with these ids, by id."""
+    return {run.id: run for run in tx.all(Run, "runs.of", ids=run_ids)}
+
+
+def recent(tx: Transaction, project_id: UUID, *, task_id: UUID | None = None, limit: int = 50) -> list[Run]:
+    """A project's newest runs, newest first; those of one task when given."""
+    return tx.all(Run, "runs.recent", project_id=project_id, task_id=task_id, limit=limit)
+
+
+def attempts(tx: Transaction, request_id: UUID) -> list[Run]:
+    """Every attempt of one request, the first one first."""
+    return tx.all(Run, "runs.attempts", request_id=request_id)
+
+
+def receipt(tx: Transaction, run_id: UUID) -> dict[str, Any] | None:
+    """What was sent for a run and what was left out, as `context` wrote it; None before its end or when forgotten."""
+    row = tx.execute("runs.receipt", id=run_id).first()
+    return None if row is None else dict(row.receipt)
+
+
+def calibration(tx: Transaction, conversation_id: UUID, model: str) -> tuple[int | None, int | None]:
+    """Input tokens that a model reported last for a conversation, and what had been estimated for that call.
+
+    Calls of less than 500 tokens are left out: what a provider adds to each call would count for too much.
+    """
+    row = tx.execute("runs.calibration", conversation_id=conversation_id, model=model).first()
+    return (None, None) if row is None else (row.reported, row.estimated)
+
+
+def begin(
+    tx: Transaction,
+    kind: str,
+    model: str,
+    *,
+    provider: str,
+    runtime: str,
+    profile_slug: str,
+    prompt_summary: str,
+    project_id: UUID | None = None,
+) -> UUID:
+    """Enter a call outside any conversation (test, summary, proposal) before it is made; returns its id."""
+    run_id = uuid7()
+    tx.execute(
+        "runs.begin",
+        id=run_id,
+        kind=kind,
+        model=model,
+        provider=provider,
+        runtime=runtime,
+        profile_slug=profile_slug,
+        prompt_summary=prompt_summary,
+        project_id=project_id,
+    )
+    return run_id
+
+
+def record(tx: Transaction, project_id: UUID, *, model: str, status: str, **fields: Any) -> Run:
+    """Enter a run that was made elsewhere, or that is planned; `fields` are the columns in RECORDED.
+
+    Raises Forbidden, NotFound (for a task or conversation that is not the project's, too), and Invalid for what the
+    ledger's rules refuse: more cached than input tokens, more reasoning than output tokens.
+    """
+    tx.scope.require("operator")
+    values = dict.fromkeys(RECORDED) | fields
+    counted = any(values[field] is not None for field in ("input_tokens", "output_tokens"))
+    run = tx.one(
+        Run,
+        "runs.record",
+        id=uuid7(),
+        project_id=project_id,
+        model=model,
+        status=status,
+        usage_source="provider" if counted else "none",
+        cost_source=None if values["cost_estimate"] is None else "recorded",
+        **(values | {"metadata": Json(fields.get("metadata") or {})}),
+    )
+    if run is None:
+        raise NotFound(_("There is no such project, task or conversation here."))
+    audit.record(tx, "create", "run", run.id, {"model": model, "status": status})
+    return run
+
+
+RECORDED = (
+    "task_id", "conversation_id", "prompt_summary", "response_summary", "served_model", "provider", "runtime",
+    "profile_slug", "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens",
+    "cost_estimate", "duration_ms", "error_type", "error_message", "metadata",
+)  # fmt: skip
+"""What may be said of a run that was made elsewhere."""
+
+
+def end(tx: Transaction, run_id: UUID, status: str, usage: Usage, **figures: Any) -> Run:
+    """Enter how such a call ended, once: a run that has ended already stays as it is.
+
+    `figures` are served_model, response_summary, cost, cost_source, price_version, duration_ms, first_token_ms,
+    error_type and error_message; what is not given is unknown.
+    """
+    tx.execute(
+        "runs.end",
+        id=run_id,
+        status=status,
+        input_tokens=usage.input_tokens,
+        cached_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        usage_source=usage.source,
+        **(dict.fromkeys(_FIGURES) | figures),
+    )
+    return get(tx, run_id)
+
+
+_FIGURES = (
+    "served_model", "response_summary", "cost", "cost_source", "price_version", "duration_ms", "first_token_ms",
+    "error_type", "error_message",
+)  # fmt: skip

@@ -1,0 +1,300 @@
+"""A turn's rows: accepted, checkpointed, tried again, finished, reaped; each step one short transaction."""
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from uuid6 import uuid7
+
+from nexus_core import leases, tokens
+from nexus_core import parts as parts_
+from nexus_core.database import Json, Transaction
+from nexus_core.errors import Busy, Forbidden, Invalid, NotFound
+from nexus_core.i18n import _
+from nexus_core.providers import provider_of, runtime_of
+from nexus_core.stream import Usage
+from nexus_core.text import clean, in_short, title_of
+
+BODY_LIMIT = 2_000_000
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Who answers and how: the agent's settings (Just Chat's where there is none) and the profile's."""
+
+    agent_id: UUID | None
+    agent_name: str | None
+    agent_status: str | None
+    instructions: str
+    memory_mode: str
+    max_messages: int | None
+    max_tokens: int | None
+    recall: bool
+    tools: bool
+    max_steps: int
+    profile_slug: str
+    model: str
+    api_base: str | None
+    params: dict[str, Any]
+    context_tokens: int | None
+    summarized: bool
+    workspace_slug: str
+    time_zone: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An accepted question and the answer that is owed to it.
+
+    `question_seq` is the number of the message to answer, `answer_id` the row that the answer is written to; every
+    write is fenced by `run_id`, which changes with each `attempt`. `repeated`: this question was accepted before.
+    """
+
+    workspace_id: UUID
+    user_id: UUID
+    conversation_id: UUID
+    project_id: UUID | None
+    request_id: UUID
+    run_id: UUID
+    attempt: int
+    question_seq: int
+    answer_id: UUID
+    setup: Setup
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: `status` succeeded or failed; durations in milliseconds; `stopped` by a person."""
+
+    status: str
+    parts: list[dict[str, Any]]
+    usage: Usage
+    duration_ms: int
+    first_token_ms: int | None
+    served_model: str | None
+    cost: Decimal | None
+    cost_source: str | None
+    price_version: str | None
+    receipt: dict[str, Any]
+    stopped: bool = False
+    error_type: str | None = None
+    error_message: str | None = None
+    provider_error: str | None = None
+
+
+@dataclass(frozen=True)
+class _Loaded(Setup):
+    workspace_id: UUID
+    conversation_id: UUID
+    project_id: UUID | None
+    user_id: UUID
+    active_run_id: UUID | None
+    lease_free: bool
+    lease_owner: str | None
+    untitled: bool
+
+
+def accept(
+    tx: Transaction,
+    conversation_id: UUID,
+    question: str | None,
+    *,
+    client_message_id: str | None = None,
+    instead_of: UUID | None = None,
+) -> Turn:
+    """Take the conversation's lease and store the question, the run and the answer's row, at once or not at all.
+
+    `question` None answers again what `instead_of`, an answer, answered; with a question, `instead_of` is the
+    earlier wording that it replaces. The former versions are kept. Raises Forbidden, NotFound, Invalid, Busy, and
+    Conflict when this person's `client_message_id` was stored already: see `repeated`.
+    """
+    tx.scope.require("operator")
+    question = None if question is None else _checked(question)
+    loaded = _load(tx, conversation_id)
+    _free(tx, loaded)
+    base, asked = _make_room(tx, conversation_id, question, instead_of)
+    run_id, request_id, answer_id = uuid7(), uuid7(), uuid7()
+    row = tx.execute(
+        "turns.accept",
+        conversation_id=conversation_id,
+        run_id=run_id,
+        request_id=request_id,
+        answer_id=answer_id,
+        question_id=uuid7(),
+        asks=question is not None,
+        numbers=2 if question is not None else 1,
+        base_seq=base,
+        body=question or "",
+        parts=Json([parts_.text(question or "")]),
+        tokens=tokens.count_parts([parts_.text(question or "")]),
+        title=title_of(question or "") if loaded.untitled else "",
+        client_message_id=client_message_id or None,
+        prompt_summary=in_short(asked),
+        model=loaded.model,
+        provider=provider_of(loaded.model),
+        runtime=runtime_of(loaded.model, loaded.api_base),
+        profile_slug=loaded.profile_slug,
+        agent_id=loaded.agent_id,
+        lease_seconds=leases.LEASE_SECONDS,
+        lease_owner=leases.OWNER,
+    ).one()
+    question_seq = row.first_seq if question is not None else (base or 0)
+    return _turn(tx, loaded, request_id, run_id, 1, question_seq, answer_id)
+
+
+def repeated(tx: Transaction, client_message_id: str) -> Turn | None:
+    """The turn that this person's message with that id began, or None."""
+    row = tx.execute("turns.repeated", client_message_id=client_message_id).first()
+    if row is None:
+        return None
+    loaded = _load(tx, row.conversation_id)
+    turn = _turn(tx, loaded, row.request_id, row.run_id, row.attempt, row.question_seq, row.answer_id)
+    return replace(turn, repeated=True)
+
+
+def checkpoint(tx: Transaction, turn: Turn, parts: list[dict[str, Any]]) -> str:
+    """Store the partial answer and prolong the lease: "held", "stop" (asked for elsewhere) or "lost"."""
+    row = tx.execute(
+        "turns.checkpoint",
+        conversation_id=turn.conversation_id,
+        run_id=turn.run_id,
+        answer_id=turn.answer_id,
+        parts=Json(parts),
+        body=parts_.body(parts),
+        lease_seconds=leases.LEASE_SECONDS,
+    ).first()
+    return "lost" if row is None else "stop" if row.stop_requested else "held"
+
+
+def try_again(tx: Transaction, turn: Turn, outcome: Outcome, *, model: str | None = None) -> Turn:
+    """End the failed attempt and begin the next one of the same request; raises NotFound when the lease is lost."""
+    after = replace(turn, run_id=uuid7(), attempt=turn.attempt + 1)
+    row = tx.execute(
+        "turns.try_again",
+        conversation_id=turn.conversation_id,
+        answer_id=turn.answer_id,
+        next_run_id=after.run_id,
+        lease_seconds=leases.LEASE_SECONDS,
+        next_model=model,
+        receipt=Json(outcome.receipt),
+        provider_error=outcome.provider_error,
+        **_ledger(turn, outcome),
+    ).first()
+    if row is None:
+        raise NotFound(_("This conversation is gone."))
+    return after
+
+
+def finish(tx: Transaction, turn: Turn, outcome: Outcome) -> bool:
+    """Store how the turn ended and give the lease back; False when the lease was lost before (then only the run ends).
+
+    A late end never overwrites a final state: the answer is written only under this run's lease.
+    """
+    body = parts_.body(outcome.parts)
+    status = "stopped" if outcome.stopped else "complete" if outcome.status == "succeeded" else "failed"
+    row = tx.execute(
+        "turns.finish",
+        conversation_id=turn.conversation_id,
+        answer_id=turn.answer_id,
+        message_status=status,
+        parts=Json(outcome.parts),
+        body=body,
+        tokens=tokens.count_parts(outcome.parts),
+        model=outcome.served_model or turn.setup.model,
+        provider=provider_of(turn.setup.model),
+        response_summary=in_short(body),
+        receipt=Json(outcome.receipt),
+        provider_error=outcome.provider_error,
+        error=Json({"error": outcome.error_message, "error_type": outcome.error_type} if outcome.error_type else {}),
+        **_ledger(turn, outcome),
+    ).first()
+    return row is not None
+
+
+def request_stop(tx: Transaction, conversation_id: UUID) -> bool:
+    """Ask whichever process is answering to stop; False when nobody is. Raises Forbidden."""
+    tx.scope.require("operator")
+    return tx.execute("turns.request_stop", conversation_id=conversation_id).rowcount > 0
+
+
+def _checked(question: str) -> str:
+    question = clean(question)
+    if not question.strip():
+        raise Invalid(_("Write something first."), field="message")
+    if len(question) > BODY_LIMIT:
+        raise Invalid(_("A message has at most two million characters."), field="message")
+    return question
+
+
+def _load(tx: Transaction, conversation_id: UUID) -> _Loaded:
+    loaded = tx.one(_Loaded, "turns.load", conversation_id=conversation_id)
+    if loaded is None:
+        raise NotFound(_("There is no such conversation here."))
+    if loaded.agent_status == "deleted":
+        raise Forbidden(_("{name} was deleted; its conversations can be read only.").format(name=loaded.agent_name))
+    return loaded
+
+
+def _free(tx: Transaction, loaded: _Loaded) -> None:
+    """Make sure that nobody is answering: a dead process's run is ended, a living one's raises Busy."""
+    if loaded.active_run_id is None:
+        return
+    if not loaded.lease_free and leases.alive(loaded.lease_owner):
+        raise Busy(_("This conversation is answering just now; your text is kept, send it again in a moment."))
+    leases.end_interrupted(tx, loaded.workspace_id, loaded.conversation_id, loaded.active_run_id)
+
+
+def _make_room(
+    tx: Transaction, conversation_id: UUID, question: str | None, instead_of: UUID | None
+) -> tuple[int | None, str]:
+    """Leave the path shown, before what is replaced; the last number that stays, None for none, and the question."""
+    if instead_of is None:
+        if question is None:
+            raise Invalid(_("Say which answer to give again."))
+        return None, question
+    row = tx.execute("turns.replaced", conversation_id=conversation_id, message_id=instead_of).first()
+    if row is None or row.role != ("user" if question is not None else "assistant"):
+        raise NotFound(_("There is no such message here."))
+    if not row.follows_shown:
+        raise Invalid(_("This belongs to a version that is not shown; show that version first."))
+    if question is None and row.follows_role != "user":
+        raise Invalid(_("There is no question before this answer."))
+    tx.execute("messages.hide_from", conversation_id=conversation_id, parent_seq=row.parent_seq)
+    return row.parent_seq, row.follows_body if question is None else question
+
+
+def _turn(
+    tx: Transaction, loaded: _Loaded, request_id: UUID, run_id: UUID, attempt: int, question_seq: int, answer_id: UUID
+) -> Turn:
+    setup = Setup(**{key: getattr(loaded, key) for key in Setup.__dataclass_fields__})
+    place = (loaded.workspace_id, tx.scope.user_id or UUID(int=0), loaded.conversation_id, loaded.project_id)
+    return Turn(*place, request_id, run_id, attempt, question_seq, answer_id, setup)
+
+
+def _ledger(turn: Turn, outcome: Outcome) -> dict[str, Any]:
+    usage = outcome.usage
+    calls = len(outcome.receipt.get("steps") or ())
+    # What a loop of calls used together says nothing about the estimate of its first one.
+    told = {"steps": calls} if calls > 1 else {"estimated_input_tokens": outcome.receipt.get("tokens")}
+    return {
+        "run_id": turn.run_id,
+        "run_status": outcome.status,
+        "served_model": outcome.served_model,
+        "input_tokens": usage.input_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "usage_source": usage.source,
+        "cost": outcome.cost,
+        "cost_source": outcome.cost_source,
+        "price_version": outcome.price_version,
+        "duration_ms": outcome.duration_ms,
+        "first_token_ms": outcome.first_token_ms,
+        "stopped": outcome.stopped,
+        "error_type": outcome.error_type,
+        "error_message": outcome.error_message,
+        "estimated": Json(told),
+    }

@@ -1,0 +1,69 @@
+"""Workspaces: what belongs together and is seen by its members alone."""
+
+import re
+from dataclasses import dataclass
+from uuid import UUID
+
+from uuid6 import uuid7
+
+from nexus_core import audit
+from nexus_core.database import Transaction
+from nexus_core.errors import Invalid
+from nexus_core.i18n import _
+from nexus_core.text import one_line
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """`slug` stands in addresses; the days of its reports are days of `time_zone`, an IANA name."""
+
+    id: UUID
+    slug: str
+    name: str
+    time_zone: str
+
+
+@dataclass(frozen=True)
+class Membership:
+    """A workspace as one person meets it, with that person's role: viewer, operator or admin."""
+
+    workspace_id: UUID
+    slug: str
+    name: str
+    time_zone: str
+    role: str
+
+
+def get(tx: Transaction) -> Workspace:
+    """The scope's own workspace; raises NotFound."""
+    return tx.get(Workspace, "workspaces.get")
+
+
+def default(tx: Transaction) -> Workspace:
+    """The first workspace, made when there is none yet; for the system's scope."""
+    tx.execute("workspaces.create_once", id=uuid7(), slug=DEFAULT, name="Nexus")
+    return tx.get(Workspace, "workspaces.by_slug", slug=DEFAULT)
+
+
+def create(tx: Transaction, slug: str, name: str, *, time_zone: str = "UTC") -> Workspace:
+    """A new workspace without members; for the system's scope. Raises Invalid, Conflict for a taken slug."""
+    slug, name = slug.strip().lower(), one_line(name)
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", slug):
+        raise Invalid(_("A short name has letters, digits and dashes, 63 at most."), field="slug")
+    if not name:
+        raise Invalid(_("A workspace needs a name."), field="name")
+    made = tx.get(Workspace, "workspaces.create", id=uuid7(), slug=slug, name=name, time_zone=time_zone)
+    audit.record(tx, "create", "workspace", made.id, {"slug": slug}, workspace_id=made.id)
+    return made
+
+
+def lock(tx: Transaction) -> None:
+    """Hold the scope's workspace until the transaction ends, so that what it lacks is added once."""
+    tx.execute("workspaces.lock")
+
+
+def of_person(tx: Transaction, person_id: UUID) -> list[Membership]:
+    """Where a person is a member, the default workspace first; for the system's scope or the person's own."""
+    return tx.all(Membership, "workspaces.of_person", person_id=person_id)

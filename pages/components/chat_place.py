@@ -1,0 +1,182 @@
+"""What the chat page shows: read from the URL, loaded at once, written back to the URL."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import streamlit as st
+
+from nexus_core import agents, chat, conversations, gauge, memories, messages, projects, runs
+from nexus_core.agents import Agent
+from nexus_core.conversations import Conversation, Place
+from nexus_core.database import Scope, Transaction, transaction
+from nexus_core.errors import Forbidden, NotFound
+from nexus_core.gauge import Gauge
+from nexus_core.i18n import _
+from nexus_core.memories import Memory
+from nexus_core.messages import Message
+from nexus_core.runs import Run
+from pages.components import session
+
+JUST_CHAT = "just-chat"
+PAGE = 40
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the URL asks for; all None is "where I stopped". `agent` is an id or JUST_CHAT."""
+
+    project_id: UUID | None
+    agent: str | None
+    conversation_id: UUID | None
+    message_id: UUID | None
+
+
+@dataclass(frozen=True)
+class View:
+    """Everything that one drawing of the page needs.
+
+    `refusal` says why this person can't write here; empty when they can. `messages` are oldest first, `earlier` more
+    stand before them; `found` is the message that a link named, and the last but its answer that is shown.
+    """
+
+    place: Place
+    agent: Agent | None
+    agents: Sequence[Agent]
+    conversation: Conversation | None
+    messages: Sequence[Message]
+    earlier: int
+    runs: dict[UUID, Run]
+    gauge: Gauge | None
+    memory: Memory | None
+    found: Message | None
+    refusal: str
+
+    @property
+    def running(self) -> bool:
+        """Whether an answer is being written in this conversation."""
+        return self.conversation is not None and self.conversation.running
+
+
+def wanted() -> Wanted:
+    """What the URL asks for; raises NotFound for what can't be an id."""
+    agent = st.query_params.get("agent") or None
+    if agent not in (None, JUST_CHAT):
+        _id(agent)
+    asked = {name: st.query_params.get(name) for name in ("conversation", "message")}
+    return Wanted(session.project_id(), agent, _id(asked["conversation"]), _id(asked["message"]))
+
+
+def shown(conversation_id: UUID | None) -> int:
+    """How many messages of this conversation are shown; "Show earlier" raises it."""
+    return int(st.session_state.get(f"chat_shown_{conversation_id}", PAGE))
+
+
+def show_earlier(conversation_id: UUID) -> None:
+    """Show one page more of the messages."""
+    st.session_state[f"chat_shown_{conversation_id}"] = shown(conversation_id) + 2 * PAGE
+
+
+def load(scope: Scope, asked: Wanted, limit: int) -> View:
+    """Read what is asked for, in one transaction, with `limit` messages at most.
+
+    Raises NotFound, for what others may see alone too.
+    """
+    with transaction(scope) as tx:
+        place, conversation = _conversation(tx, asked)
+        agent = agents.get(tx, place.agent_id) if place.agent_id else None
+        found = _found(tx, conversation, asked.message_id)
+        page = _page(tx, conversation, found, limit)
+        return View(
+            place,
+            agent,
+            _choices(tx, agent),
+            conversation,
+            page,
+            messages.earlier(tx, page[0].conversation_id, page[0].seq) if page else 0,
+            runs.of(tx, [message.run_id for message in page if message.run_id]),
+            gauge.of(tx, conversation, agent) if conversation else None,
+            memories.get(tx, place.project_id) if place.project_id and not page else None,
+            found,
+            _refusal(scope, agent),
+        )
+
+
+def settle(view: View) -> None:
+    """Let the URL name what is shown; another project than the frame's draws the frame again."""
+    others = {"agent": str(view.place.agent_id or JUST_CHAT)}
+    if view.conversation:
+        others["conversation"] = str(view.conversation.id)
+    for name, value in others.items():
+        if st.query_params.get(name) != value:
+            st.query_params[name] = value
+    if session.project_id() != view.place.project_id:
+        if view.place.project_id:
+            st.query_params["project"] = str(view.place.project_id)
+        else:
+            del st.query_params["project"]
+        st.rerun()
+
+
+def go(conversation_id: UUID | None = None, *, agent: str | None = None, message_id: UUID | None = None) -> None:
+    """Show something else of this project from here on: put it into the URL."""
+    named = {"agent": agent, "conversation": conversation_id, "message": message_id}
+    st.query_params.from_dict(session.here() | {name: str(value) for name, value in named.items() if value})
+
+
+def leave() -> None:
+    """Away from what can't be found, to where this person stopped in the same workspace."""
+    st.query_params.from_dict({name: value for name, value in session.here().items() if name == "workspace"})
+
+
+def _conversation(tx: Transaction, asked: Wanted) -> tuple[Place, Conversation | None]:
+    """The conversation of the URL; else the one that is active with its agent; else where this person stopped."""
+    if asked.conversation_id:
+        conversation = conversations.get(tx, asked.conversation_id)
+        return Place(conversation.project_id, conversation.agent_id), conversation
+    if asked.project_id:
+        projects.get(tx, asked.project_id)
+    if asked.agent:
+        place = Place(asked.project_id, None if asked.agent == JUST_CHAT else UUID(asked.agent))
+        return place, conversations.active(tx, place)
+    last = conversations.latest(tx, asked.project_id)
+    return Place(asked.project_id, last.agent_id if last else None), last
+
+
+def _choices(tx: Transaction, agent: Agent | None) -> Sequence[Agent]:
+    """The agents to choose from, and the one that is shown though it is archived or deleted."""
+    known = agents.list_(tx)
+    return known if agent is None or agent.id in {one.id for one in known} else [*known, agent]
+
+
+def _found(tx: Transaction, conversation: Conversation | None, message_id: UUID | None) -> Message | None:
+    if message_id is None:
+        return None
+    message = messages.get(tx, message_id)
+    if conversation is None or message.conversation_id != conversation.id:
+        raise NotFound(_("There is no such message in this conversation."))
+    return message
+
+
+def _page(tx: Transaction, conversation: Conversation | None, found: Message | None, limit: int) -> list[Message]:
+    """The newest messages, or those up to the one that is looked for and its answer."""
+    if conversation is None:
+        return []
+    return chat.read(tx, conversation.id, before=found.seq + 2 if found else None, limit=limit)
+
+
+def _refusal(scope: Scope, agent: Agent | None) -> str:
+    try:
+        scope.require("operator")
+    except Forbidden as error:
+        return error.message
+    if agent and agent.status == "deleted":
+        return _("{name} was deleted; its conversations can be read only.").format(name=agent.name)
+    return ""
+
+
+def _id(value: str | None) -> UUID | None:
+    try:
+        return UUID(value) if value else None
+    except ValueError:
+        raise NotFound(_("There is no such conversation here.")) from None

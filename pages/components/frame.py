@@ -1,0 +1,149 @@
+"""What stands around every page: logo, workspace, project, navigation, person; and what is said on failure."""
+
+import logging
+from html import escape
+from pathlib import Path
+from uuid import UUID
+
+import streamlit as st
+from streamlit.navigation.page import Page
+
+from nexus_core import projects
+from nexus_core.database import transaction
+from nexus_core.errors import NexusError, StoreUnavailable, Unauthenticated
+from nexus_core.i18n import _
+from nexus_core.signin import Identity
+from pages.components import session
+from pages.components.markdown import label
+
+ROOT = Path(__file__).resolve().parents[2]
+_log = logging.getLogger(__name__)
+
+
+def sections() -> dict[str, list[tuple[str, str, str]]]:
+    """The navigation: per section its pages as (file, title, icon); the first is the one at /."""
+    return {
+        _("Work"): [
+            ("work/home.py", _("Home"), ":material/home:"),
+            ("work/chat.py", _("Chat"), ":material/chat:"),
+        ],
+        _("Memory"): [
+            ("memory/project.py", _("Project"), ":material/folder_open:"),
+            ("memory/conversations.py", _("Conversations"), ":material/forum:"),
+            ("memory/agents.py", _("Agents"), ":material/smart_toy:"),
+        ],
+        _("Insight"): [
+            ("insight/costs.py", _("Costs"), ":material/payments:"),
+            ("insight/runs.py", _("Runs"), ":material/timeline:"),
+            ("insight/audit.py", _("Audit"), ":material/history:"),
+        ],
+        _("System"): [
+            ("system/models.py", _("Models"), ":material/model_training:"),
+            ("system/people.py", _("People"), ":material/group:"),
+            ("system/settings.py", _("Settings"), ":material/settings:"),
+            ("system/health.py", _("Health"), ":material/monitor_heart:"),
+        ],
+    }
+
+
+def run() -> None:
+    """Draw the frame and, in it, the page of the URL."""
+    st.set_page_config(page_title="Nexus", page_icon=str(ROOT / "static" / "favicon.png"), layout="wide")
+    st.logo(str(ROOT / "static" / "logo.svg"), icon_image=str(ROOT / "static" / "icon.svg"), size="large")
+    pages = {
+        section: [
+            st.Page(ROOT / "pages" / file, title=title, icon=icon)
+            for file, title, icon in entries
+            if (ROOT / "pages" / file).exists()
+        ]
+        for section, entries in sections().items()
+    }
+    page = st.navigation({section: found for section, found in pages.items() if found}, position="hidden")
+    drawn = False
+    try:
+        identity = session.who()
+        with st.sidebar:
+            _places(identity)
+            _links(pages)
+            _person(identity)
+        drawn = True
+        page.run()
+    except NexusError as error:
+        failed(error)
+        if not drawn:
+            _link("/", _("Sign in") if isinstance(error, Unauthenticated) else _("Go to Home"))
+
+
+def failed(error: Exception) -> bool:
+    """Say in a sentence what went wrong and what to do; the trace of a fault of ours goes to the log alone."""
+    if isinstance(error, Unauthenticated):
+        st.info(error.message, icon=":material/lock:")
+    elif isinstance(error, StoreUnavailable):
+        st.error(error.message, icon=":material/cloud_off:")
+        st.button(_("Try again"), key="frame_retry", icon=":material/refresh:")
+    elif isinstance(error, NexusError):
+        st.error(label(error.message), icon=":material/error:")
+    else:
+        _log.error("a page failed", exc_info=error)
+        st.error(_("Something went wrong on this page; the log says what. Try again, or open another page."))
+    return True
+
+
+def _places(identity: Identity) -> None:
+    """The selectors of workspace (for members of several) and project: they show and change the URL."""
+    scope = session.scope()
+    if len(identity.workspaces) > 1:
+        names = {place.slug: place.name for place in identity.workspaces}
+        current = next(p.slug for p in identity.workspaces if p.workspace_id == scope.workspace_id)
+        _selector(_("Workspace"), "workspace", names, current)
+    with transaction(scope) as tx:
+        found = {str(project.id): project.name for project in projects.list_(tx)}
+    chosen = session.project_id()
+    _selector(_("Project"), "project", {"": _("No project")} | found, _known(chosen, found))
+
+
+def _known(chosen: UUID | None, found: dict[str, str]) -> str:
+    return str(chosen) if str(chosen) in found else ""
+
+
+def _selector(title: str, name: str, options: dict[str, str], current: str) -> None:
+    key = f"frame_{name}"
+    st.session_state[key] = current
+    names = options.__getitem__
+    st.selectbox(title, list(options), key=key, format_func=names, on_change=_move, args=(name,))
+
+
+def _move(name: str) -> None:
+    """Another workspace or project: what else the URL names belongs to the former one."""
+    value = st.session_state[f"frame_{name}"]
+    kept = session.here() if name == "project" else {}
+    kept.pop(name, None)
+    st.query_params.from_dict(kept | ({name: value} if value else {}))
+
+
+def _links(pages: dict[str, list[Page]]) -> None:
+    where = session.here()
+    for section, found in pages.items():
+        if found:
+            st.caption(section)
+        for page in found:
+            st.page_link(page, query_params=where, width="stretch")
+
+
+def _person(identity: Identity) -> None:
+    scope = session.scope()
+    st.caption(label(f"{identity.person.name} · {_role(scope.role)}"))
+    if identity.method == "local":
+        _link("/setup", _("Set a password"))
+    else:
+        _link("/sign-out", _("Sign out"))
+
+
+def _link(address: str, title: str) -> None:
+    """A link out of the cockpit in the same tab; Streamlit's own open another one."""
+    style = "color: inherit; font-size: 0.875rem"
+    st.html(f'<a href="{escape(address)}" target="_self" style="{style}">{escape(title)}</a>')
+
+
+def _role(role: str) -> str:
+    return {"viewer": _("viewer"), "operator": _("operator"), "admin": _("admin")}[role]

@@ -1,0 +1,122 @@
+"""The lists of a project's memory as tables to edit, and back; what a table does not show stays as it was."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from uuid6 import uuid7
+
+from nexus_core.i18n import _
+from nexus_core.memories import main_text
+from pages.components import figures
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "decisions": ("what", "why", "status", "decided_on", "who"),
+    "open_questions": ("question", "status", "answer"),
+    "risks": ("risk", "likelihood", "impact", "mitigation", "status"),
+    "links": ("label", "url"),
+}
+CHOICES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("decisions", "status"): ("active", "superseded"),
+    ("open_questions", "status"): ("open", "answered"),
+    ("risks", "status"): ("open", "closed"),
+    ("risks", "likelihood"): ("low", "medium", "high"),
+    ("risks", "impact"): ("low", "medium", "high"),
+}
+WIDTHS = {
+    "what": 190, "why": 125, "status": 92, "decided_on": 104, "who": 60, "question": 230, "answer": 220,
+    "risk": 150, "likelihood": 102, "impact": 82, "mitigation": 120, "label": 180, "url": 360,
+}  # fmt: skip
+"""Pixels; together what the page has beside the summary on a common screen."""
+
+
+def titles() -> dict[str, str]:
+    """What the lists are called."""
+    return {
+        "decisions": _("Decisions"),
+        "open_questions": _("Open questions"),
+        "risks": _("Risks"),
+        "links": _("Links"),
+    }
+
+
+def frame(field: str, entries: Sequence[Any]) -> pd.DataFrame:
+    """The entries of a list as a table of text, one row each in their order."""
+    rows = [_row(field, entry) for entry in entries]
+    return pd.DataFrame(rows, columns=list(COLUMNS[field]), dtype="object")
+
+
+def entries(field: str, before: Sequence[Any], edited: pd.DataFrame) -> list[Any]:
+    """The entries that an edited table stands for.
+
+    A row that is as it was gives its entry back unchanged; a changed one keeps what the table does not show; rows
+    without their sentence are left out. A new one gets an id.
+    """
+    found: list[Any] = []
+    for index, values in zip(edited.index, edited.to_dict("records"), strict=True):
+        row = {key: _text(value) for key, value in values.items()}
+        old = before[index] if isinstance(index, int) and index < len(before) else None
+        if old is not None and _row(field, old) == row:
+            found.append(old)
+        elif row[COLUMNS[field][0]]:
+            kept = dict(old) if isinstance(old, Mapping) else {"id": str(uuid7())}
+            found.append(kept | {key: value for key, value in row.items() if value or key in kept})
+    return found
+
+
+def config(field: str, before: Sequence[Any]) -> dict[str, Any]:
+    """How each column is edited."""
+    names = {
+        "what": _("What"), "why": _("Why"), "status": _("Status"), "decided_on": _("On"), "who": _("Who"),
+        "question": _("Question"), "answer": _("Answer"), "risk": _("Risk"), "likelihood": _("Likelihood"),
+        "impact": _("Impact"), "mitigation": _("Mitigation"), "label": _("Label"), "url": _("Address"),
+    }  # fmt: skip
+    today = f"{datetime.now(figures.zone()):%Y-%m-%d}"
+    text = st.column_config.TextColumn
+    found: dict[str, Any] = {}
+    for key in COLUMNS[field]:
+        first = key == COLUMNS[field][0]
+        if (field, key) in CHOICES:
+            found[key] = _choice(field, key, names[key], before)
+        elif key == "decided_on":
+            hint = _("As year-month-day, such as 2026-03-14.")
+            found[key] = text(names[key], width=WIDTHS[key], default=today, help=hint)
+        else:
+            web = r"^https?://\S+$" if key == "url" else None
+            found[key] = text(names[key], width=WIDTHS[key], required=first, validate=web)
+    return found
+
+
+def words() -> dict[str, str]:
+    """The states and weights of entries, as people read them."""
+    return {
+        "active": _("active"), "superseded": _("superseded"), "open": _("open"), "answered": _("answered"),
+        "closed": _("closed"), "low": _("low"), "medium": _("medium"), "high": _("high"),
+    }  # fmt: skip
+
+
+def _choice(field: str, key: str, name: str, before: Sequence[Any]) -> Any:
+    known = CHOICES[field, key]
+    others = {str(entry[key]) for entry in before if isinstance(entry, Mapping) and entry.get(key)} - set(known)
+    shown = words()
+    return st.column_config.SelectboxColumn(
+        name,
+        width=WIDTHS[key],
+        options=[*known, *sorted(others)],
+        format_func=lambda value: shown.get(value, value),
+        default=known[0] if key == "status" else None,
+    )
+
+
+def _row(field: str, entry: Any) -> dict[str, str]:
+    first = COLUMNS[field][0]
+    if not isinstance(entry, Mapping):
+        return dict.fromkeys(COLUMNS[field], "") | {first: _text(entry)}
+    row = {key: _text(entry.get(key)) for key in COLUMNS[field]}
+    return row | {first: row[first] or _text(main_text(entry))}
+
+
+def _text(value: Any) -> str:
+    return "" if value is None or value != value else str(value).strip()

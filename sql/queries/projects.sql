@@ -1,0 +1,53 @@
+-- name: list
+-- A workspace's projects by name.
+SELECT id, name, description, status, created_at, updated_at
+FROM projects
+WHERE workspace_id = :workspace_id AND (CAST(:archived AS boolean) OR status = 'active')
+ORDER BY lower(name), id;
+
+-- name: get
+SELECT id, name, description, status, created_at, updated_at
+FROM projects
+WHERE workspace_id = :workspace_id AND id = :id;
+
+-- name: create
+-- A project and its empty memory, in one statement.
+WITH made AS (
+  INSERT INTO projects (workspace_id, id, name, description, created_by)
+  VALUES (:workspace_id, :id, :name, :description, :user_id)
+  RETURNING *
+), memory AS (
+  INSERT INTO project_memories (workspace_id, project_id, updated_by)
+  SELECT workspace_id, id, created_by FROM made
+)
+SELECT id, name, description, status, created_at, updated_at FROM made;
+
+-- name: update
+-- Where nobody changed it since it was read.
+UPDATE projects SET name = :name, description = :description, status = :status, updated_at = clock_timestamp()
+WHERE workspace_id = :workspace_id AND id = :id AND updated_at = :unchanged_since
+RETURNING id, name, description, status, created_at, updated_at;
+
+-- name: tasks
+-- A project's tasks, the open ones first.
+SELECT id, project_id, title, notes, status, created_at, updated_at, closed_at
+FROM tasks
+WHERE workspace_id = :workspace_id AND project_id = :project_id
+  AND (NOT CAST(:open_only AS boolean) OR status IN ('open', 'in_progress'))
+ORDER BY status IN ('done', 'cancelled'), created_at DESC, id DESC;
+
+-- name: create_task
+INSERT INTO tasks (workspace_id, id, project_id, title, notes, created_by)
+VALUES (:workspace_id, :id, :project_id, :title, :notes, :user_id)
+RETURNING id, project_id, title, notes, status, created_at, updated_at, closed_at;
+
+-- name: task
+SELECT id, project_id, title, notes, status, created_at, updated_at, closed_at
+FROM tasks
+WHERE workspace_id = :workspace_id AND id = :id;
+
+-- name: set_task_status
+UPDATE tasks SET status = :status, updated_at = now(),
+  closed_at = CASE WHEN CAST(:status AS text) IN ('done', 'cancelled') THEN coalesce(closed_at, now()) END
+WHERE workspace_id = :workspace_id AND id = :id
+RETURNING id, project_id, title, notes, status, created_at, updated_at, closed_at;

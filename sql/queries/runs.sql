@@ -1,0 +1,91 @@
+-- name: get
+SELECT id, request_id, attempt, kind, project_id, task_id, conversation_id, agent_id, user_id, prompt_summary, response_summary,
+       model, served_model, provider, runtime, profile_slug, status, input_tokens, cached_tokens, cache_write_tokens,
+       output_tokens, reasoning_tokens, usage_source, cost_estimate, cost_source, price_version, duration_ms,
+       first_token_ms, stopped, error_type, error_message, metadata, created_at, started_at, finished_at
+FROM assistant_runs
+WHERE workspace_id = :workspace_id AND id = :id;
+
+-- name: of
+SELECT id, request_id, attempt, kind, project_id, task_id, conversation_id, agent_id, user_id, prompt_summary, response_summary,
+       model, served_model, provider, runtime, profile_slug, status, input_tokens, cached_tokens, cache_write_tokens,
+       output_tokens, reasoning_tokens, usage_source, cost_estimate, cost_source, price_version, duration_ms,
+       first_token_ms, stopped, error_type, error_message, metadata, created_at, started_at, finished_at
+FROM assistant_runs
+WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]));
+
+-- name: recent
+SELECT id, request_id, attempt, kind, project_id, task_id, conversation_id, agent_id, user_id, prompt_summary, response_summary,
+       model, served_model, provider, runtime, profile_slug, status, input_tokens, cached_tokens, cache_write_tokens,
+       output_tokens, reasoning_tokens, usage_source, cost_estimate, cost_source, price_version, duration_ms,
+       first_token_ms, stopped, error_type, error_message, metadata, created_at, started_at, finished_at
+FROM assistant_runs
+WHERE workspace_id = :workspace_id AND project_id = :project_id
+  AND (CAST(:task_id AS uuid) IS NULL OR task_id = :task_id)
+ORDER BY created_at DESC, id DESC
+LIMIT :limit;
+
+-- name: attempts
+SELECT id, request_id, attempt, kind, project_id, task_id, conversation_id, agent_id, user_id, prompt_summary, response_summary,
+       model, served_model, provider, runtime, profile_slug, status, input_tokens, cached_tokens, cache_write_tokens,
+       output_tokens, reasoning_tokens, usage_source, cost_estimate, cost_source, price_version, duration_ms,
+       first_token_ms, stopped, error_type, error_message, metadata, created_at, started_at, finished_at
+FROM assistant_runs
+WHERE workspace_id = :workspace_id AND request_id = :request_id
+ORDER BY attempt;
+
+-- name: receipt
+SELECT receipt FROM receipts WHERE workspace_id = :workspace_id AND run_id = :id;
+
+-- name: calibration
+-- What a provider last counted for a conversation beside what was estimated; one call's, so loops are left out.
+SELECT input_tokens AS reported, CAST(metadata ->> 'estimated_input_tokens' AS bigint) AS estimated
+FROM assistant_runs
+WHERE workspace_id = :workspace_id AND conversation_id = :conversation_id AND model = :model
+  AND usage_source = 'provider' AND CAST(metadata ->> 'estimated_input_tokens' AS bigint) >= 500
+ORDER BY created_at DESC
+LIMIT 1;
+
+-- name: begin
+-- A call outside any conversation, entered before it is made.
+INSERT INTO assistant_runs (workspace_id, id, request_id, kind, project_id, user_id, prompt_summary, model, provider,
+                            runtime, profile_slug, status, started_at)
+VALUES (:workspace_id, :id, :id, :kind, :project_id, :user_id, :prompt_summary, :model, :provider, :runtime,
+        :profile_slug, 'running', clock_timestamp());
+
+-- name: record
+-- A run that was made elsewhere, or that is planned; nothing where task or conversation are not the project's.
+INSERT INTO assistant_runs (workspace_id, id, request_id, kind, project_id, task_id, conversation_id, agent_id, user_id,
+                            prompt_summary, response_summary, model, served_model, provider, runtime, profile_slug, status,
+                            input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usage_source,
+                            cost_estimate, cost_source, duration_ms, error_type, error_message, metadata, started_at,
+                            finished_at)
+SELECT :workspace_id, :id, :id, 'external', p.id, :task_id, :conversation_id, c.agent_id, :user_id,
+       :prompt_summary, :response_summary, :model, :served_model, :provider, :runtime, :profile_slug, :status,
+       :input_tokens, :cached_tokens, :cache_write_tokens, :output_tokens, :reasoning_tokens, :usage_source,
+       :cost_estimate, :cost_source, :duration_ms, :error_type, :error_message, :metadata,
+       CASE WHEN CAST(:status AS text) = 'running' THEN clock_timestamp()
+            WHEN CAST(:status AS text) IN ('succeeded', 'failed')
+              THEN now() - make_interval(secs => coalesce(CAST(:duration_ms AS bigint), 0) / 1000.0) END,
+       CASE WHEN CAST(:status AS text) IN ('succeeded', 'failed') THEN now() END
+FROM projects p
+LEFT JOIN conversations c
+  ON c.workspace_id = p.workspace_id AND c.project_id = p.id AND c.id = CAST(:conversation_id AS uuid) AND c.deleted_at IS NULL
+LEFT JOIN tasks t ON t.workspace_id = p.workspace_id AND t.project_id = p.id AND t.id = CAST(:task_id AS uuid)
+WHERE p.workspace_id = :workspace_id AND p.id = :project_id
+  AND (CAST(:conversation_id AS uuid) IS NULL OR c.id IS NOT NULL) AND (CAST(:task_id AS uuid) IS NULL OR t.id IS NOT NULL)
+RETURNING id, request_id, attempt, kind, project_id, task_id, conversation_id, agent_id, user_id, prompt_summary,
+          response_summary, model, served_model, provider, runtime, profile_slug, status, input_tokens, cached_tokens,
+          cache_write_tokens, output_tokens, reasoning_tokens, usage_source, cost_estimate, cost_source, price_version,
+          duration_ms, first_token_ms, stopped, error_type, error_message, metadata, created_at, started_at, finished_at;
+
+-- name: end
+-- How such a call ended; one that has ended already stays as it is.
+UPDATE assistant_runs
+SET status = :status, served_model = :served_model, response_summary = nullif(CAST(:response_summary AS text), ''),
+    input_tokens = :input_tokens, cached_tokens = :cached_tokens, cache_write_tokens = :cache_write_tokens,
+    output_tokens = :output_tokens, reasoning_tokens = :reasoning_tokens, usage_source = :usage_source,
+    cost_estimate = :cost, cost_source = :cost_source, price_version = :price_version, duration_ms = :duration_ms,
+    first_token_ms = :first_token_ms, error_type = :error_type, error_message = :error_message,
+    finished_at = clock_timestamp()
+WHERE workspace_id = :workspace_id AND id = :id AND status = 'running';

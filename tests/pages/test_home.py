@@ -1,0 +1,148 @@
+"""Home: the first steps done in place, and a project at one glance."""
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from nexus_core import chat, conversations, memories, people, profiles, projects
+from nexus_core.conversations import Place
+from nexus_core.database import Scope, transaction
+from nexus_core.projects import Project
+
+PAGE = "work/home.py"
+
+
+def made(scope: Scope, name: str = "Pricing", **lists: Any) -> Project:
+    with transaction(scope) as tx:
+        project = projects.create(tx, name)
+        if lists:
+            memories.replace(tx, project.id, version=1, **({"summary_md": ""} | lists))
+    return project
+
+
+def words(page: AppTest) -> str:
+    shown = [element.value for element in [*page.title, *page.subheader, *page.markdown, *page.caption, *page.error]]
+    return "\n".join([*shown, *(link.label for link in page.page_link)])
+
+
+def test_it_greets_by_name_and_shows_three_steps(operator: Scope, open_page: Any) -> None:
+    page = open_page(operator, PAGE)
+    assert page.title[0].value == "Welcome, Olga"
+    said = words(page)
+    assert all(step in said for step in ("Connect a model", "Make a project", "Ask something", "built-in assistant"))
+
+
+def test_a_name_with_markup_is_inert(operator: Scope, scope: Scope, open_page: Any) -> None:
+    with transaction(scope) as tx:
+        people.describe(tx, operator.user_id, email="o@example.com", name=":red[Olga] $1 $2")
+    assert open_page(operator, PAGE).title[0].value == "Welcome, &#58;red&#91;Olga&#93; &#36;1 &#36;2"
+
+
+def test_a_connected_model_is_a_step_that_is_done(operator: Scope, scope: Scope, open_page: Any) -> None:
+    with transaction(scope) as tx:
+        profile = profiles.save(tx, slug="mini", name="Mini", model="openai/gpt-4o-mini")
+        profiles.make_default(tx, profile.id)
+    assert "Mini answers." in words(open_page(operator, PAGE))
+
+
+def test_a_project_is_made_in_place_and_opened(operator: Scope, open_page: Any) -> None:
+    page = open_page(operator, PAGE)
+    page.text_input(key="home_project_name").set_value("Pricing review")
+    page.button(key="home_project_make").click().run()
+    with transaction(operator) as tx:
+        (project,) = projects.list_(tx)
+    assert page.query_params["project"] == str(project.id)
+    assert page.title[0].value == "Pricing review"
+
+
+def test_a_taken_name_is_refused_beside_the_box_and_stays(operator: Scope, open_page: Any) -> None:
+    made(operator)
+    page = open_page(operator, PAGE)
+    page.text_input(key="home_project_name").set_value("pricing")
+    page.button(key="home_project_make").click().run()
+    assert [error.value for error in page.error] == ["A project with this name exists already."]
+    assert page.text_input(key="home_project_name").value == "pricing"
+
+
+def test_asking_begins_a_conversation_and_opens_the_chat(operator: Scope, open_page: Any) -> None:
+    page = open_page(operator, PAGE)
+    page.chat_input(key="home_ask").set_value("My name is Olga, that costs $5").run()
+    with transaction(operator) as tx:
+        (begun,) = conversations.recent(tx, None)
+        question = chat.read(tx, begun.id)[0]
+    assert (question.body, question.user_id) == ("My name is Olga, that costs $5", operator.user_id)
+    assert page.query_params["conversation"] == str(begun.id)
+
+
+def test_asking_again_from_home_begins_another_conversation(operator: Scope, open_page: Any) -> None:
+    project = made(operator)
+    with transaction(operator) as tx:
+        former = conversations.create(tx, Place(project.id), title="Long ago")
+    page = open_page(operator, PAGE, project=project.id)
+    page.chat_input(key="home_ask").set_value("What did we decide about the discount?").run()
+    with transaction(operator) as tx:
+        found = conversations.recent(tx, project.id)
+    assert [one.project_id for one in found] == [project.id]
+    assert former.id not in {one.id for one in found}
+
+
+def test_what_cannot_be_sent_stays_in_the_box(operator: Scope, open_page: Any) -> None:
+    page = open_page(operator, PAGE)
+    page.chat_input(key="home_ask").set_value("   ").run()
+    assert [error.value for error in page.error] == ["Write something first."]
+    with transaction(operator) as tx:
+        assert conversations.recent(tx, None) == []
+
+
+def test_a_project_is_shown_at_one_glance(operator: Scope, open_page: Any) -> None:
+    project = made(
+        operator,
+        summary_md="First paragraph, $5.\n\n" + "word " * 400,
+        decisions=["Plain one", {"what": "Old", "status": "superseded"}, *({"what": f"D{n}"} for n in range(6))],
+        open_questions=[{"question": "Who signs?", "status": "open"}],
+        risks=[{"risk": "<b>Rain</b>"}],
+    )
+    with transaction(operator) as tx:
+        projects.create_task(tx, project.id, "Call them")
+        projects.set_task_status(tx, projects.create_task(tx, project.id, "Done already").id, "done")
+    page = open_page(operator, PAGE, project=project.id)
+    said = words(page)
+    assert "First paragraph, &#36;5." in said
+    assert "word word" not in said
+    assert "**Decisions** :gray-badge[7]" in said
+    assert "- D5\n- D4\n- D3\n- D2" in said
+    assert "and 3 more" in said
+    assert "Old" not in said
+    assert "Who signs?" in said
+    assert "&#60;b&#62;Rain" in said
+    assert "Call them" in said
+    assert "Done already" not in said
+    assert "Nobody has said anything" in said
+
+
+def test_the_newest_conversations_say_who(operator: Scope, colleague: Scope, open_page: Any) -> None:
+    project = made(operator)
+    chat.send(colleague, "What is **open**?", place=Place(project.id))
+    page = open_page(operator, PAGE, project=project.id)
+    said = words(page)
+    assert "What is" in said
+    assert "Carlos" in said
+    assert "Just Chat" in said
+
+
+def test_a_foreign_project_is_not_found(operator: Scope, other_scope: Scope, open_page: Any) -> None:
+    foreign = made(other_scope, "Secret plans")
+    page = open_page(operator, PAGE, project=foreign.id)
+    assert [error.value for error in page.error] == ["There is no such project here."]
+    assert "Secret plans" not in words(page)
+
+
+def test_viewers_are_offered_nothing_that_they_may_not(viewer: Scope, operator: Scope, open_page: Any) -> None:
+    project = made(operator)
+    page = open_page(viewer, PAGE)
+    assert not page.chat_input
+    assert not page.text_input
+    assert "Asking needs the operator role." in words(page)
+    page = open_page(viewer, PAGE, project=project.id)
+    assert not page.chat_input
+    assert page.title[0].value == "Pricing"
