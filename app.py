@@ -30,13 +30,13 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     except NexusError as error:
         sys.stderr.write(f"{error.message}\n")
         sys.stderr.flush()
-        embedded.close()
+        embedded.stop()
         os._exit(1)  # an exception would reach the terminal as a page of traceback
     gc.freeze()  # what is imported now stays; a full collection need not look at it again
     yield
     await to_thread.run_sync(worker.close)
     database.reset()
-    await to_thread.run_sync(embedded.close)
+    await to_thread.run_sync(embedded.stop)
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def page_ms(scope: Scope, now: datetime) -> dict[str, float]:
 
 
 def insert_ratio(url: str, scope: Scope, rounds: int = 1500) -> dict[str, float]:
-    """What a run costs to enter with everything on, beside the bare table: its columns, checks and primary key.
+    """What a run costs to enter with everything on, beside the bare table: without triggers, foreign keys and policies.
 
     A run is a transaction of its own, as in the product; both sides by one connection, in turns.
     """

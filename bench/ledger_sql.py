@@ -147,8 +147,7 @@ WHERE workspace_id = %(workspace)s ORDER BY created_at DESC LIMIT 2000
 """
 BARE = """
 CREATE SCHEMA bare;
-CREATE TABLE bare.assistant_runs (
-  LIKE public.assistant_runs INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY (workspace_id, id));
+CREATE TABLE bare.assistant_runs (LIKE public.assistant_runs INCLUDING ALL);
 GRANT USAGE ON SCHEMA bare TO nexus_app;
 GRANT INSERT ON bare.assistant_runs TO nexus_app;
 """

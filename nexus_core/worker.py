@@ -5,10 +5,11 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from nexus_core import leases, recall
+from nexus_core import leases, recall, rollup
 from nexus_core.database import Scope, transaction
 from nexus_core.draft import Live
 from nexus_core.errors import StoreUnavailable
@@ -18,6 +19,8 @@ from nexus_core.turns import Turn
 REAP_SECONDS = 5.0
 INDEX_SECONDS = 5.0
 LEARN_SECONDS = 3.0
+SUM_SECONDS = 60.0
+SUMMED_DAYS = 7
 STOP_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -36,6 +39,7 @@ class Worker:
         asyncio.run_coroutine_threadsafe(self._every(REAP_SECONDS, self._reap), self._loop)
         asyncio.run_coroutine_threadsafe(self._index(), self._loop)
         asyncio.run_coroutine_threadsafe(self._learn(), self._loop)
+        asyncio.run_coroutine_threadsafe(self._sum_up(), self._loop)
 
     def _run(self) -> None:
         self._loop.run_forever()
@@ -123,6 +127,12 @@ class Worker:
             while not self._generations and await self._guarded(recall.learn_pending):
                 pass
 
+    async def _sum_up(self) -> None:
+        """Keep the ledger's sums, a few days at a time; reports are exact meanwhile, only slower."""
+        while True:
+            await asyncio.sleep(SUM_SECONDS)
+            await self._guarded(_sum_up_days)
+
     async def _guarded(self, job: Callable[[], int | None]) -> int | None:
         """What a job returns; None when it failed."""
         try:
@@ -144,6 +154,10 @@ class Worker:
 def _index_all() -> None:
     while recall.index_pending():
         pass
+
+
+def _sum_up_days() -> int:
+    return rollup.refresh_all(datetime.now(UTC), limit=SUMMED_DAYS)
 
 
 _worker: Worker | None = None

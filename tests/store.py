@@ -74,7 +74,25 @@ INSERT INTO api_tokens (workspace_id, user_id, name, token_hash, hint, role)
   VALUES (:w, :u, 'ci', sha256(uuid_send(:project)), 'nx_', 'viewer');
 INSERT INTO sign_in_sessions (token_hash, user_id, method, expires_at)
   VALUES (sha256(uuid_send(:project)), :u, 'password', now() + interval '1 day');
-INSERT INTO audit (workspace_id, user_id, door, action, entity) VALUES (:w, :u, 'page', 'create', 'project')
+INSERT INTO audit (workspace_id, user_id, door, action, entity) VALUES (:w, :u, 'page', 'create', 'project');
+INSERT INTO run_units (workspace_id, from_at, to_at, whole) VALUES (:w, now(), now() + interval '1 day', true);
+INSERT INTO run_rollup (workspace_id, from_at, to_at, cube, n, runs, requests, priced, unpriced, without_usage,
+                        priced_tokens, retries, stopped)
+  VALUES (:w, now(), now() + interval '1 day', 'all', 1, 1, 1, 0, 1, 1, 0, 0, 0);
+INSERT INTO run_timings (workspace_id, from_at, to_at, cube, n, measure, slots, counts)
+  VALUES (:w, now(), now() + interval '1 day', 'all', 1, 'duration', '{3}', '{1}');
+INSERT INTO run_conversations (workspace_id, conversation_id, runs, unpriced, first_at, last_at)
+  VALUES (:w, :open, 1, 1, now(), now());
+INSERT INTO model_prices (workspace_id, version, model, valid_from)
+  SELECT :w, coalesce(max(version), 0) + 1, 'm', '2026-01-01' FROM model_prices WHERE workspace_id = :w;
+INSERT INTO repricings (workspace_id, id, from_at, to_at, created_by)
+  VALUES (:w, :repricing, '2026-01-01', '2026-01-02', :u);
+INSERT INTO repriced_runs (workspace_id, repricing_id, run_id) VALUES (:w, :repricing, :run);
+INSERT INTO budgets (workspace_id, id, scope, project_id, amount) VALUES (:w, :budget, 'project', :project, 10);
+INSERT INTO budgets (workspace_id, scope, agent_id, amount) VALUES (:w, 'agent', :agent, 10);
+INSERT INTO budget_holds (workspace_id, budget_id, request_id, amount) VALUES (:w, :budget, :run, 1);
+INSERT INTO saved_views (workspace_id, user_id, page, name, query, shared)
+  VALUES (:w, :u, 'costs', 'Mine', '{}', false), (:w, :u, 'costs', 'Ours', '{}', true)
 """
 
 
@@ -95,6 +113,8 @@ class Corner:
     secret: UUID
     tag: UUID
     proposal: UUID
+    repricing: UUID
+    budget: UUID
 
 
 def fill(scope: Scope, mark: str = "mine") -> Corner:

@@ -31,7 +31,12 @@ UNREFERENCED = {
     ("message_search", "conversation_id"): "a copy, made with the row's own message",
     ("message_search", "project_id"): "a copy, made with the row's own message",
     ("title_search", "project_id"): "a copy, made with the row's own conversation",
+    ("budget_holds", "request_id"): "what the attempts at one answer have in common",
+    ("run_marks", "workspace_id"): "a trigger of workspaces does the same, without a look at it for each run",
+    ("run_marks", "conversation_id"): "a mark outlives what it marks, until it is summed up",
 }
+ROLLUP = {"run_rollup", "run_timings"}
+"""Sums by the ids that their runs had; when one of those goes, the sums are marked and made again."""
 
 
 @pytest.fixture
@@ -98,7 +103,8 @@ def test_every_id_of_another_row_is_a_reference(database_url: str) -> None:
       WHERE a.attnum > 0 AND a.attname LIKE '%\\_id'
         AND NOT EXISTS (SELECT FROM pg_constraint k
                         WHERE k.contype = 'f' AND k.conrelid = a.attrelid AND a.attnum = ANY (k.conkey))"""
-    assert {(row.name, row.column) for row in ask(Scope.system(), query)} == set(UNREFERENCED)
+    found = {(row.name, row.column) for row in ask(Scope.system(), query) if row.name not in ROLLUP}
+    assert found == set(UNREFERENCED)
 
 
 def test_views_ask_with_the_rights_of_who_asks(database_url: str) -> None:
@@ -106,7 +112,7 @@ def test_views_ask_with_the_rights_of_who_asks(database_url: str) -> None:
                WHERE relkind = 'v' AND CAST(CAST(relnamespace AS regnamespace) AS text) IN ('public', 'system')"""
     views = {row.relname: row.invoker for row in ask(Scope.system(), query) if not row.relname.startswith("pg_")}
     assert views == dict.fromkeys(
-        ["project_conversations", "project_conversation_messages", "ai_chats", "ai_messages"], True
+        ["project_conversations", "project_conversation_messages", "ai_chats", "ai_messages", "run_figures"], True
     )
 
 

@@ -52,28 +52,33 @@ CREATE TABLE run_marks (
 );
 COMMENT ON TABLE run_marks IS 'hours (UTC) and conversations in which a run was changed since they were last summed up';
 
+-- Runs come one by one, for which a row trigger is the cheaper one; many are changed or deleted by one statement.
+CREATE FUNCTION nexus.mark_run() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO public.run_marks (workspace_id, at, conversation_id)
+  VALUES (NEW.workspace_id, date_trunc('hour', NEW.created_at, 'UTC'), NEW.conversation_id);
+  RETURN NULL;
+END
+$$;
 CREATE FUNCTION nexus.mark_runs() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'INSERT' THEN
-    INSERT INTO run_marks (workspace_id, at, conversation_id)
-    SELECT DISTINCT r.workspace_id, date_trunc('hour', r.created_at, 'UTC'), r.conversation_id FROM new_runs r;
-  ELSIF TG_OP = 'UPDATE' THEN
-    INSERT INTO run_marks (workspace_id, at, conversation_id)
+  IF TG_OP = 'UPDATE' THEN
+    INSERT INTO public.run_marks (workspace_id, at, conversation_id)
     SELECT r.workspace_id, r.at, r.conversation_id
     FROM (SELECT workspace_id, date_trunc('hour', created_at, 'UTC') AS at, conversation_id FROM old_runs
           UNION
           SELECT workspace_id, date_trunc('hour', created_at, 'UTC'), conversation_id FROM new_runs) r
-    WHERE EXISTS (SELECT FROM workspaces w WHERE w.id = r.workspace_id);
+    WHERE EXISTS (SELECT FROM public.workspaces w WHERE w.id = r.workspace_id);
   ELSE
-    INSERT INTO run_marks (workspace_id, at, conversation_id)
+    INSERT INTO public.run_marks (workspace_id, at, conversation_id)
     SELECT DISTINCT r.workspace_id, date_trunc('hour', r.created_at, 'UTC'), r.conversation_id FROM old_runs r
-    WHERE EXISTS (SELECT FROM workspaces w WHERE w.id = r.workspace_id);
+    WHERE EXISTS (SELECT FROM public.workspaces w WHERE w.id = r.workspace_id);
   END IF;
   RETURN NULL;
 END
 $$;
 CREATE TRIGGER assistant_runs_mark_insert AFTER INSERT ON assistant_runs
-  REFERENCING NEW TABLE AS new_runs FOR EACH STATEMENT EXECUTE FUNCTION nexus.mark_runs();
+  FOR EACH ROW EXECUTE FUNCTION nexus.mark_run();
 CREATE TRIGGER assistant_runs_mark_update AFTER UPDATE ON assistant_runs
   REFERENCING OLD TABLE AS old_runs NEW TABLE AS new_runs FOR EACH STATEMENT EXECUTE FUNCTION nexus.mark_runs();
 CREATE TRIGGER assistant_runs_mark_delete AFTER DELETE ON assistant_runs
@@ -81,7 +86,7 @@ CREATE TRIGGER assistant_runs_mark_delete AFTER DELETE ON assistant_runs
 
 CREATE FUNCTION nexus.forget_marks() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  DELETE FROM run_marks WHERE workspace_id = OLD.id;
+  DELETE FROM public.run_marks WHERE workspace_id = OLD.id;
   RETURN NULL;
 END
 $$;
@@ -327,37 +332,21 @@ CREATE TABLE saved_views (
 CREATE UNIQUE INDEX saved_views_name_key ON saved_views (workspace_id, user_id, page, lower(name));
 
 -- The same walls as everywhere. What holds figures alone is the workspace's to see; a view of one's own is not.
+SELECT nexus.secure(name) FROM unnest(CAST(ARRAY[
+  'run_marks', 'run_units', 'run_rollup', 'run_timings', 'run_conversations', 'model_prices', 'repricings',
+  'repriced_runs', 'budgets', 'budget_holds'] AS regclass[])) AS name;
+SELECT nexus.secure('saved_views', '(private_to IS NULL OR private_to = (SELECT nexus.user_id()))');
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nexus FROM PUBLIC;
+SELECT nexus.admit_roles();
 DO $$
-DECLARE
-  item text;
-  scoped text := '(SELECT nexus.is_system()) OR workspace_id = (SELECT nexus.workspace_id())';
-  mine text := '(SELECT nexus.is_system()) OR (workspace_id = (SELECT nexus.workspace_id())'
-    ' AND (private_to IS NULL OR private_to = (SELECT nexus.user_id())))';
-  rule text;
 BEGIN
-  FOREACH item IN ARRAY ARRAY['run_marks', 'run_units', 'run_rollup', 'run_timings', 'run_conversations', 'model_prices',
-                              'repricings', 'repriced_runs', 'budgets', 'budget_holds', 'saved_views'] LOOP
-    rule := CASE WHEN item = 'saved_views' THEN mine ELSE scoped END;
-    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', item);
-    EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', item);
-    EXECUTE format('CREATE POLICY scope ON %I USING (%s) WITH CHECK (%s)', item, rule, rule);
-    IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'nexus_app') THEN
-      EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO nexus_app', item);
-    END IF;
-    IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'nexus_reader') THEN
-      EXECUTE format('GRANT SELECT ON %I TO nexus_reader', item);
-      EXECUTE format(
-        'CREATE POLICY reader ON %I AS RESTRICTIVE FOR SELECT TO nexus_reader USING (workspace_id = (SELECT nexus.workspace_id())%s)',
-        item, CASE WHEN item = 'saved_views' THEN ' AND private_to IS NULL' ELSE '' END);
-    END IF;
-  END LOOP;
-  IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'nexus_app') THEN
+  IF to_regrole('nexus_app') IS NOT NULL THEN
     GRANT SELECT ON run_figures TO nexus_app;
-    GRANT EXECUTE ON FUNCTION nexus.wanted(anycompatible, anycompatiblearray), nexus.time_slot(bigint) TO nexus_app;
     REVOKE UPDATE, DELETE ON model_prices FROM nexus_app;
   END IF;
-  IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'nexus_reader') THEN
-    GRANT SELECT ON run_figures TO nexus_reader;
+  IF to_regrole('nexus_reader') IS NOT NULL THEN
+    GRANT SELECT ON run_figures, run_marks, run_units, run_rollup, run_timings, run_conversations, model_prices, repricings,
+      repriced_runs, budgets, budget_holds, saved_views TO nexus_reader;
     GRANT EXECUTE ON FUNCTION nexus.wanted(anycompatible, anycompatiblearray), nexus.time_slot(bigint) TO nexus_reader;
   END IF;
 END

@@ -119,19 +119,20 @@ WITH slots AS (
   CROSS JOIN LATERAL (VALUES ('duration', f.duration_ms), ('first_token', f.first_token_ms)) AS t (measure, ms)
   WHERE t.ms IS NOT NULL
 ), counted AS (
-  SELECT bucket, bucket < 0 AS before, measure, slot, sum(CAST(runs AS double precision)) AS runs
-  FROM slots
-  GROUP BY GROUPING SETS ((bucket, bucket < 0, measure, slot), (bucket < 0, measure, slot))
+  SELECT bucket, measure, slot, sum(CAST(runs AS double precision)) AS runs FROM slots GROUP BY bucket, measure, slot
+), with_total AS (
+  SELECT bucket, measure, slot, runs FROM counted
+  UNION ALL
+  SELECT NULL, measure, slot, sum(runs) FROM counted WHERE bucket >= 0 GROUP BY measure, slot
 ), ranked AS (
-  SELECT bucket, before, measure, slot, sum(runs) OVER up AS upto, sum(runs) OVER every AS total
-  FROM counted
-  WINDOW every AS (PARTITION BY bucket, before, measure), up AS (PARTITION BY bucket, before, measure ORDER BY slot)
+  SELECT bucket, measure, slot, sum(runs) OVER up AS upto, sum(runs) OVER every AS total
+  FROM with_total
+  WINDOW every AS (PARTITION BY bucket, measure), up AS (PARTITION BY bucket, measure ORDER BY slot)
 )
 SELECT bucket, measure, CAST(max(total) AS bigint) AS runs,
        min(slot) FILTER (WHERE upto >= 0.5 * total) AS p50, min(slot) FILTER (WHERE upto >= 0.95 * total) AS p95,
        min(slot) FILTER (WHERE upto >= 0.99 * total) AS p99
 FROM ranked
-WHERE bucket IS NOT NULL OR NOT before
 GROUP BY bucket, measure
 ORDER BY bucket NULLS FIRST, measure;
 
@@ -203,8 +204,10 @@ WITH dirty AS MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM run_conversations c
         WHERE c.workspace_id = :workspace_id AND c.last_at >= :from_at AND c.first_at < :to_at
-          AND (c.last_at < :to_at OR c.first_at >= :from_at)
-          AND NOT EXISTS (SELECT FROM dirty d WHERE d.conversation_id = c.conversation_id))
+          AND (c.last_at < :to_at OR c.first_at >= :from_at))
+     - (SELECT count(*) FROM dirty d
+        JOIN run_conversations c ON c.workspace_id = :workspace_id AND c.conversation_id = d.conversation_id
+        WHERE c.last_at >= :from_at AND c.first_at < :to_at AND (c.last_at < :to_at OR c.first_at >= :from_at))
      + (SELECT count(*) FROM wide w
         WHERE EXISTS (SELECT FROM assistant_runs r
                       WHERE r.workspace_id = :workspace_id AND r.conversation_id = w.conversation_id

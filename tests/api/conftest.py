@@ -1,6 +1,7 @@
 """What the tests of the REST door ask for: programs that are signed in, at the real gate."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import httpx2
 import pytest
@@ -10,7 +11,7 @@ from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from nexus_core import config, generation, llm, sessions, worker
-from nexus_core.api import api
+from nexus_core.api import api, peers
 from nexus_core.api.gate import Gate
 from nexus_core.database import Scope, transaction
 from nexus_core.sessions import COOKIE
@@ -26,6 +27,13 @@ def token(scope: Scope) -> str:
     assert scope.user_id
     with transaction(Scope(None, scope.user_id, "system", "gate")) as tx:
         return sessions.create(tx, scope.user_id, "password")
+
+
+@pytest.fixture(autouse=True)
+def not_listening(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test's own process may listen on loopback, for a model say; the application in it is not served by that."""
+    if not {"listening", "elsewhere"} & set(request.fixturenames):
+        monkeypatch.setattr(peers, "listens_on_loopback_only", cache(lambda: False))
 
 
 @pytest.fixture

@@ -29,9 +29,9 @@ _ARGUMENTS = [
 ServeScript = Callable[..., str]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium, headless."""
+    """The system's Chromium, headless; for one module, as Playwright's event loop is in the way of others."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no Chromium on this machine: browser tests need the `chromium` command")

@@ -125,9 +125,7 @@ def test_a_persons_text_reads_as_typed(open_page: Callable[[str], Page], address
     assert_inert(page)
 
 
-def test_an_assistants_text_keeps_its_marks_and_nothing_else(
-    open_page: Callable[[str], Page], address: str
-) -> None:
+def test_an_assistants_text_keeps_its_marks_and_nothing_else(open_page: Callable[[str], Page], address: str) -> None:
     page = open_page(f"{address}/?show=assistant")
     for number, (_text, expected) in enumerate(ASSISTANT):
         blocks = page.locator(f'.st-key-assistant-{number} [data-testid="stMarkdownContainer"]')

@@ -43,9 +43,7 @@ def called(*ids: str, content: str | None = None) -> dict[str, Any]:
     return {
         "role": "assistant",
         "content": content,
-        "tool_calls": [
-            {"id": i, "type": "function", "function": {"name": "f", "arguments": "{}"}} for i in ids
-        ],
+        "tool_calls": [{"id": i, "type": "function", "function": {"name": "f", "arguments": "{}"}} for i in ids],
     }
 
 
@@ -98,16 +96,9 @@ PART = st.one_of(
     st.just(step_start()),
     st.just(reasoning("hm")),
     st.fixed_dictionaries(
-        {
-            "type": st.sampled_from(["text", "file", "tool-f", "dynamic-tool", "data-x", "source-url", "?"])
-            | JUNK
-        },
+        {"type": st.sampled_from(["text", "file", "tool-f", "dynamic-tool", "data-x", "source-url", "?"]) | JUNK},
         optional=dict.fromkeys(KEYS, JUNK)
-        | {
-            "state": st.sampled_from(
-                ["input-streaming", "output-available", "output-denied", "output-error", 3]
-            )
-        },
+        | {"state": st.sampled_from(["input-streaming", "output-available", "output-denied", "output-error", 3])},
     ),
     JUNK,
 )
@@ -135,9 +126,7 @@ def test_any_history_becomes_acceptable_the_same_each_time(rows: list[Row]) -> N
 @given(ROWS)
 def test_nothing_that_can_be_sent_is_lost(rows: list[Row]) -> None:
     messages = to_provider(rows)
-    asked = [
-        call for row in rows if row.role == "assistant" for step in steps(row.parts) for call in step.calls
-    ]
+    asked = [call for row in rows if row.role == "assistant" for step in steps(row.parts) for call in step.calls]
     results = [message["content"] for message in messages if message["role"] == "tool"]
     assert len(results) == len(asked)
     assert [r for r, call in zip(results, asked, strict=True) if call.result is not None] == [
@@ -230,9 +219,7 @@ def test_an_empty_answer_is_an_answer() -> None:
     assert to_provider([assistant(tool("a", "f", "{}")), answer("a", "")])[1] == result("a", "")
 
 
-@pytest.mark.parametrize(
-    "nothing", [[], [text(" \n")], [reasoning("hm")], [{"type": "data-x"}], [step_start()]]
-)
+@pytest.mark.parametrize("nothing", [[], [text(" \n")], [reasoning("hm")], [{"type": "data-x"}], [step_start()]])
 def test_rows_with_nothing_to_say_are_not_sent(nothing: list[Any]) -> None:
     assert to_provider([assistant(*nothing), Row("user", nothing), user()]) == [said("hello", "user")]
 
@@ -251,9 +238,7 @@ def test_files_are_noted() -> None:
         "user",
         [text("See"), {"type": "file", "filename": "a.pdf", "mediaType": "application/pdf", "url": "x"}],
     )
-    assert to_provider([row]) == [
-        said("See\n\n[Attached file, content not shown: a.pdf (application/pdf)]", "user")
-    ]
+    assert to_provider([row]) == [said("See\n\n[Attached file, content not shown: a.pdf (application/pdf)]", "user")]
 
 
 @pytest.mark.parametrize(
@@ -291,7 +276,4 @@ def test_error_and_refusal_are_results() -> None:
 
 
 def test_body_is_the_text_alone() -> None:
-    assert (
-        body([reasoning("hm"), text("a"), tool("a", "f", "{}"), text(" b"), text(""), {"type": "text"}])
-        == "a\n\n b"
-    )
+    assert body([reasoning("hm"), text("a"), tool("a", "f", "{}"), text(" b"), text(""), {"type": "text"}]) == "a\n\n b"

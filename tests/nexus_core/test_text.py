@@ -97,9 +97,7 @@ def test_chunks_cut_anywhere_join_to_the_whole(text: str, data: st.DataObject) -
     halves = "".join(map(chr, memoryview(clean(text).encode("utf-16-le")).cast("H")))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(halves)))))
     joiner = ChunkJoiner()
-    pieces = [
-        joiner.feed(halves[start:end]) for start, end in zip([0, *cuts], [*cuts, len(halves)], strict=True)
-    ]
+    pieces = [joiner.feed(halves[start:end]) for start, end in zip([0, *cuts], [*cuts, len(halves)], strict=True)]
     assert pieces == list(map(clean, pieces))
     assert "".join(pieces) + joiner.flush() == clean(text)
 
@@ -211,8 +209,4 @@ def test_fold_keeps_what_carries_meaning(text: str) -> None:
 def test_fold_is_idempotent_storable_and_blind_to_case_and_form(text: str) -> None:
     folded = fold(text)
     assert fold(folded) == folded == clean(folded)
-    assert (
-        fold(unicodedata.normalize("NFD", clean(text)))
-        == fold(unicodedata.normalize("NFC", clean(text)))
-        == folded
-    )
+    assert fold(unicodedata.normalize("NFD", clean(text))) == fold(unicodedata.normalize("NFC", clean(text))) == folded

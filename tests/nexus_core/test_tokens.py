@@ -78,7 +78,5 @@ def test_a_call_without_result_counts_the_result_that_will_stand_for_it() -> Non
         (-5, -5, 1.0),
     ],
 )
-def test_scale_is_bounded_and_one_when_unknown(
-    reported: int | None, estimated: int | None, expected: float
-) -> None:
+def test_scale_is_bounded_and_one_when_unknown(reported: int | None, estimated: int | None, expected: float) -> None:
     assert tokens.scale(reported, estimated) == expected

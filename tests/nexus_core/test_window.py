@@ -152,22 +152,16 @@ def test_a_wider_limit_never_sends_less(
 
 
 @quick
-@given(
-    st.lists(st.sampled_from(["user", "assistant", "tool", "system", "?"]), max_size=6), MODES, LIMIT, LIMIT
-)
+@given(st.lists(st.sampled_from(["user", "assistant", "tool", "system", "?"]), max_size=6), MODES, LIMIT, LIMIT)
 def test_threads_that_end_otherwise_are_no_error(
     roles: list[str], mode: Mode, max_messages: int | None, max_tokens: int | None
 ) -> None:
-    thread = [
-        item(seq, role, None, {"type": 3}, parts.text("x"), status="?") for seq, role in enumerate(roles)
-    ]
+    thread = [item(seq, role, None, {"type": 3}, parts.text("x"), status="?") for seq, role in enumerate(roles)]
     window = select(thread, mode=mode, max_messages=max_messages, max_tokens=max_tokens)
     assert bool(window.items) == any(role != "tool" for role in roles if mode == "user" or roles)
 
 
-@pytest.mark.parametrize(
-    "limits", [{"max_messages": -1}, {"max_tokens": -1}, {"max_messages": 3, "max_tokens": -HUGE}]
-)
+@pytest.mark.parametrize("limits", [{"max_messages": -1}, {"max_tokens": -1}, {"max_messages": 3, "max_tokens": -HUGE}])
 def test_negative_limits_are_refused_by_name(limits: dict[str, int]) -> None:
     with pytest.raises(Invalid) as refused:
         select(

@@ -14,9 +14,7 @@ from pages.components.markdown_maths import maths_plugin
 
 PARSER = MarkdownIt("commonmark", {"html": True, "maxNesting": 200}).enable(["table", "strikethrough"])
 WITH_MATHS = (
-    MarkdownIt("commonmark", {"html": False, "maxNesting": 50})
-    .enable(["table", "strikethrough"])
-    .use(maths_plugin)
+    MarkdownIt("commonmark", {"html": False, "maxNesting": 50}).enable(["table", "strikethrough"]).use(maths_plugin)
 )
 SEPARATORS = re.compile(r":color\[(.)\]")
 PIECES = [
@@ -114,6 +112,7 @@ def test_nothing_that_streamlit_would_run_fetch_or_change_is_left(text: str) -> 
 @example("a\n1) b\n1. c\n\n> d\ne")
 @example("| `a\\|b` | \\(c\\|d\\) |\n|--|--|\n")
 @example("*a**b**c* ***d** e* ~~f~~")
+@example("\\(*\\)")
 def test_what_was_understood_keeps_its_shape(text: str) -> None:
     """Writing what was read once more changes nothing: lists, quotes, tables and code are as they were."""
 
@@ -125,6 +124,10 @@ def test_what_was_understood_keeps_its_shape(text: str) -> None:
                 types[-2:] = ["nothing"]
             if types[-2:] == ["nothing", "paragraph_close"]:
                 types[-2:] = []
+            if token.children and [child.type for child in token.children] == ["maths_inline"]:
+                types[-2:] = ["alone"]
+            if types[-2:] == ["alone", "paragraph_close"]:
+                types[-2:] = ["maths_block"]  # a formula alone in its paragraph reads as one on lines of its own
         return types
 
     written = assistant_markdown(text)
@@ -143,6 +146,8 @@ def test_code_survives_byte_for_byte(code: str, language: str) -> None:
         (False, f"{fence}{language}\n{code}\n{fence}"),
         (True, "- a\n\n" + "\n".join(f"  {line}" for line in f"{fence}\n{code}\n{fence}".split("\n"))),
     ):
+        if nested and ":material/" in code:
+            continue  # Streamlit would rewrite it even in code; within a list it can't have a block of its own
         found = [token.content for token in PARSER.parse(assistant_markdown(source)) if token.type == "fence"]
         assert found == [code + "\n"], nested
 
@@ -154,9 +159,7 @@ def test_a_persons_text_is_text_and_breaks_alone(text: str) -> None:
     assert {token.type for token in tokens} <= {
         *("paragraph_open", "inline", "text", "hardbreak", "paragraph_close", "text_special"),
     }
-    read = "".join(
-        "\n" if token.type == "hardbreak" else token.content for token in tokens if not token.children
-    )
+    read = "".join("\n" if token.type == "hardbreak" else token.content for token in tokens if not token.children)
     assert visible(SEPARATORS.sub(r"\1", read)) == visible(text)
     lines = re.split(r"\r\n|\r|\n", text)
     assert sum(token.type == "hardbreak" for token in tokens) == len(lines) - 1
@@ -216,12 +219,8 @@ def test_emphasis_is_not_nested_without_end() -> None:
 
 
 def test_a_long_answer_is_quick() -> None:
-    part = (
-        "We chose **{0} %** in May; see [the note](https://e.x/{0}). It costs ${0} and $10.\n\n- first {0}\n"
-    )
-    part += (
-        "- second\n\n```python\nx = {0}\n```\n\n" + "More words for this part, and then some.\n" * 4 + "\n"
-    )
+    part = "We chose **{0} %** in May; see [the note](https://e.x/{0}). It costs ${0} and $10.\n\n- first {0}\n"
+    part += "- second\n\n```python\nx = {0}\n```\n\n" + "More words for this part, and then some.\n" * 4 + "\n"
     text = "".join(part.format(number) for number in range(400))[:100_000]
     took = []
     for attempt in range(3):

@@ -65,9 +65,7 @@ def test_text_is_readable_on_every_surface(mode: str) -> None:
         theme["secondaryBackgroundColor"],
         theme["sidebar"]["backgroundColor"],
     ]
-    names = {"textColor", "linkColor", "codeTextColor"} | {
-        name for name in theme if name.endswith("TextColor")
-    }
+    names = {"textColor", "linkColor", "codeTextColor"} | {name for name in theme if name.endswith("TextColor")}
     for surface, name in itertools.product(map(channels, surfaces), sorted(names)):
         assert (name, contrast(channels(theme[name]), surface) >= 4.5) == (name, True)
     text = channels(theme["textColor"])
