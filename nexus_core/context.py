@@ -2,14 +2,16 @@
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from nexus_core import database, llm, memories, messages, parts, recall, runs, sections, summaries, tokens, tools
+from nexus_core.builtin import MODEL as BUILTIN
 from nexus_core.builtin import Passage
 from nexus_core.database import Transaction
 from nexus_core.errors import NexusError
@@ -34,13 +36,13 @@ ANSWER_SHARE = 0.25
 class Context:
     """What goes to a model: `history` ends with the new message; `system` texts stand before it, in order.
 
-    `passages` say the same to the built-in assistant. `tokens` is the estimate of everything.
+    `passages()` says the same to the built-in assistant. `tokens` is the estimate of everything.
     """
 
     system: tuple[str, ...]
     history: tuple[Item, ...]
     tools: tuple[dict[str, Any], ...]
-    passages: tuple[Passage, ...]
+    passages: Callable[[], Iterator[Passage]]
     question: str
     tokens: int
     receipt: dict[str, Any]
@@ -101,7 +103,7 @@ def build(tx: Transaction, turn: Turn, *, share: float = 1.0) -> Context:
         tuple(text for text in texts if text),
         window.items,
         tuple(offered),
-        tuple(sections.passages(memory, summary, recalled, window.items, reader)),
+        partial(sections.passages, memory, summary, recalled, window.items, reader),
         question,
         total,
         receipt,
@@ -110,7 +112,8 @@ def build(tx: Transaction, turn: Turn, *, share: float = 1.0) -> Context:
 
 def _window(tx: Transaction, turn: Turn, summary: Summary | None, fixed: int, share: float) -> tuple[Window, float]:
     setup = turn.setup
-    scale = tokens.scale(*runs.calibration(tx, turn.conversation_id, setup.model))
+    measured = runs.calibration(tx, turn.conversation_id, setup.model) if setup.model != BUILTIN else (None, None)
+    scale = tokens.scale(*measured)
     limits = [limit for limit in (setup.max_tokens, _room(turn, fixed)) if limit is not None]
     max_tokens = int(min(limits) / scale) if limits else None
     limit: dict[str, Any] = {"max_messages": setup.max_messages, "max_tokens": max_tokens}

@@ -13,6 +13,7 @@ from uuid import UUID
 import psycopg
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection, CursorResult, Engine, TextClause, create_engine, text
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -70,10 +71,9 @@ class Transaction:
         the one place where writes and search terms pass.
         """
         scope = {"workspace_id": self.scope.workspace_id, "user_id": self.scope.user_id}
-        statement = query(name)
-        wanted = statement._bindparams
+        statement, wanted = driver_sql(name)
         values = {key: _storable(value) for key, value in (scope | params).items() if key in wanted}
-        return self.connection.execute(statement, values)
+        return self.connection.exec_driver_sql(statement, values)
 
     def all(self, cls: type[T], name: str, /, **params: Any) -> list[T]:
         """Every row of a statement as `cls`, a dataclass whose fields are the statement's columns."""
@@ -132,6 +132,14 @@ def queries() -> dict[str, str]:
 def query(name: str) -> TextClause:
     """The statement `name`, ready to run; KeyError when sql/queries has none."""
     return text(queries()[name])
+
+
+@cache
+def driver_sql(name: str) -> tuple[str, frozenset[str]]:
+    """The statement `name` as psycopg takes it, and the names of its parameters; written once, not at each run."""
+    dialect = PGDialect_psycopg(paramstyle="pyformat")  # type: ignore[no-untyped-call]
+    compiled = query(name).compile(dialect=dialect)
+    return str(compiled), frozenset(compiled.params)
 
 
 def url() -> str:

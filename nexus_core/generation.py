@@ -154,7 +154,7 @@ class Generation:
         if setup.model == BUILTIN:
             place: builtin.Place = "project" if self.turn.project_id else "conversation"
             name = setup.agent_name or "Nexus"
-            return builtin.answer(prepared.question, prepared.passages, agent_name=name, place=place)
+            return builtin.answer(prepared.question, tuple(prepared.passages()), agent_name=name, place=place)
         said = prepared.messages(self.draft.snapshot().parts)
         request = ModelRequest(setup.model, said, () if last else prepared.tools, setup.params, setup.api_base)
         if isinstance(seconds := setup.params.get("timeout"), int | float) and seconds > 0:

@@ -207,5 +207,9 @@ def _rows(max_messages: int | None, max_tokens: int | None) -> int:
 
 
 def _items(tx: Transaction, name: str, **params: Any) -> list[Item]:
-    found = [Item(*tuple(row)) for row in tx.execute(name, **params)]
+    found = []
+    rows: Any = tx.execute(name, **params)
+    for seq, role, said, cost, metadata, status, id_, conversation_id, user_id in rows:
+        # metadata comes only where a result names its call
+        found.append(Item(seq, role, said, cost, metadata or {}, status, id_, conversation_id, user_id))
     return [replace(item, tokens=tokens.count_parts(item.parts)) if item.tokens is None else item for item in found]

@@ -3,6 +3,8 @@
 import os
 import secrets
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from itertools import count
@@ -13,11 +15,22 @@ import pytest
 from psycopg import sql
 from sqlalchemy import make_url
 
-from nexus_core import config, database, embedded, migrate, people, signin, worker, workspaces
+from nexus_core import config, database, migrate, people, signin, worker, workspaces
 from nexus_core.database import Scope, transaction
 
 _MIGRATING = 6398011  # advisory lock: the roles that a migration makes belong to the whole server
 _numbers = count(1)
+ROOT = Path(__file__).resolve().parents[1]
+# Uses the server in a process of its own until its input ends: no test can let go of it by letting go of all servers.
+_HOLD = """
+import sys
+from pathlib import Path
+from nexus_core import embedded
+home = Path(sys.argv[1])
+print(embedded.start(home), flush=True)
+sys.stdin.read()
+print(embedded.stop(home), flush=True)
+"""
 
 
 @pytest.fixture(scope="session")
@@ -31,13 +44,17 @@ def server_url() -> Iterator[str]:
         return
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or secrets.token_hex(6)
     home = Path(tempfile.gettempdir(), f"nexus-tests-{run[:12]}")
-    url = embedded.start(home)
-    with psycopg.connect(url, autocommit=True) as connection:  # nothing here has to survive a power cut
-        connection.execute("ALTER SYSTEM SET fsync = off")
-        connection.execute("SELECT pg_reload_conf()")
-    yield url
-    if embedded.stop(home):
-        shutil.rmtree(home, ignore_errors=True)
+    command = [sys.executable, "-c", _HOLD, str(home)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdin and holder.stdout
+        url = holder.stdout.readline().strip()
+        with psycopg.connect(url, autocommit=True) as connection:  # nothing here has to survive a power cut
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
+        yield url
+        holder.stdin.close()
+        if holder.stdout.readline().strip() == "True":
+            shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -45,6 +45,7 @@ def read(admin: psycopg.Connection[Any], scope: Scope, text: str, filter: Filter
 
 
 def _scanned(admin: psycopg.Connection[Any]) -> tuple[int, int]:
+    admin.execute("SELECT pg_stat_force_next_flush()")  # else what this connection filled is counted a second later
     admin.execute("SELECT pg_stat_clear_snapshot()")
     row = admin.execute(SCANNED).fetchone()
     assert row

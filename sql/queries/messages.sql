@@ -126,7 +126,8 @@ WITH RECURSIVE walk AS (
   ) n
   WHERE walk.goes_on AND walk.number < :rows AND walk.newer <= coalesce(CAST(:max_tokens AS bigint), 9223372036854775807)
 )
-SELECT seq, role, parts, tokens, metadata, status, id, CAST(:conversation_id AS uuid) AS conversation_id, user_id
+SELECT seq, role, parts, tokens, CASE WHEN role = 'tool' THEN metadata END AS metadata, status, id,
+       CAST(:conversation_id AS uuid) AS conversation_id, user_id
 FROM walk
 WHERE number > 0 AND newer <= coalesce(CAST(:max_tokens AS bigint), 9223372036854775807)
 ORDER BY seq;
@@ -172,7 +173,7 @@ WITH RECURSIVE walk AS (
   ) n
   WHERE walk.goes_on AND walk.number < :rows AND walk.newer <= coalesce(CAST(:max_tokens AS bigint), 9223372036854775807)
 )
-SELECT seq, role, parts, tokens, metadata, status, id, conversation_id, user_id
+SELECT seq, role, parts, tokens, CASE WHEN role = 'tool' THEN metadata END AS metadata, status, id, conversation_id, user_id
 FROM walk
 WHERE newer <= coalesce(CAST(:max_tokens AS bigint), 9223372036854775807)
 ORDER BY number DESC;

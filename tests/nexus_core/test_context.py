@@ -51,7 +51,7 @@ def test_memory_none_sees_neither_history_nor_memory_nor_tools(scope: Scope) -> 
         memories.replace(tx, place.project_id, version=1, summary_md="We go to the moon.")
     found = built(scope, place, "a", "b", "c")
     assert sent(found) == [("system", "Be brief."), ("user", "c")]
-    assert (found.tools, found.passages) == ((), ())
+    assert (found.tools, tuple(found.passages())) == ((), ())
 
 
 def summarized(scope: Scope, to_seq: int, share: float = 1.0) -> Context:
