@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
+from threading import Lock
 from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential_jitter
@@ -43,6 +44,7 @@ class Generation:
         self.draft = Draft()
         self.ending = ""
         self._task: asyncio.Task[None] | None = None
+        self._store = Lock()  # a checkpoint must not meet the change from one attempt's run to the next one's
         self._share = 1.0
         self._receipt: dict[str, Any] = {}
         self._begin()
@@ -114,9 +116,10 @@ class Generation:
         return wait if wait <= LONGEST_WAIT else None
 
     def _try_again(self, outcome: Outcome) -> None:
-        with transaction(self.scope) as tx:
-            after = turns.try_again(tx, self.turn, outcome)
-        self.turn = after
+        with self._store:
+            with transaction(self.scope) as tx:
+                after = turns.try_again(tx, self.turn, outcome)
+            self.turn = after
 
     async def _answer(self) -> None:
         """One attempt: step by step until the model asks for no more tools, or has had its steps."""
@@ -198,10 +201,8 @@ class Generation:
                 return
 
     def _checkpoint(self) -> str:
-        turn, live = self.turn, self.draft.snapshot()
-        with transaction(self.scope) as tx:
-            state = turns.checkpoint(tx, turn, live.parts)
-        return "held" if turn.run_id != self.turn.run_id else state
+        with self._store, transaction(self.scope) as tx:
+            return turns.checkpoint(tx, self.turn, self.draft.snapshot().parts)
 
     def _outcome(self, error: NexusError | None) -> Outcome:
         written = self.draft.snapshot().parts
