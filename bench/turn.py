@@ -16,8 +16,8 @@ from bench.store import fresh_database
 from nexus_core import context, conversations, parts, signin, tokens, turns
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
+from nexus_core.ledger import Outcome
 from nexus_core.stream import Usage
-from nexus_core.turns import Outcome
 
 SIZES = (10, 100, 1_000, 10_000)
 QUESTION = "Where did we leave the discount for the northern region, and who has to agree to it?"

@@ -161,40 +161,14 @@ def sweep(tx: Transaction) -> int:
     return tx.execute("budgets.sweep").rowcount
 
 
-def enter_blocked(
-    tx: Transaction,
-    reason: str,
-    *,
-    model: str,
-    provider: str,
-    runtime: str,
-    profile_slug: str,
-    kind: str = "answer",
-    project_id: UUID | None = None,
-    task_id: UUID | None = None,
-    conversation_id: UUID | None = None,
-    agent_id: UUID | None = None,
-    user_id: UUID | None = None,
-) -> UUID:
-    """Enter a run that a budget blocked, with the reason, so that the ledger shows it; returns its id."""
-    run_id = uuid7()
-    tx.execute(
-        "budgets.block",
-        id=run_id,
-        request_id=uuid7(),
-        kind=kind,
-        project_id=project_id,
-        task_id=task_id,
-        conversation_id=conversation_id,
-        agent_id=agent_id,
-        person_id=user_id,
-        model=model,
-        provider=provider,
-        runtime=runtime,
-        profile_slug=profile_slug,
-        reason=reason,
-    )
-    return run_id
+def block(tx: Transaction, run_id: UUID, reason: str) -> None:
+    """Enter that a budget did not let a run begin, with the reason, so that the ledger shows it."""
+    tx.execute("budgets.block", run_id=run_id, reason=reason)
+
+
+def warn(tx: Transaction, run_id: UUID, warnings: Sequence[str]) -> None:
+    """Keep with a run what its budgets have to say; shown under its answer."""
+    tx.execute("budgets.warn", run_id=run_id, warnings=list(warnings))
 
 
 def _status(tx: Transaction, mine: list[Budget], now: datetime) -> list[Status]:

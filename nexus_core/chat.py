@@ -29,8 +29,9 @@ def send(
 
     Without `conversation_id` the message goes to the conversation of `session_id` in `place`, made when it is not
     there, or, without a session, to the one that is active there. The same `client_message_id` again stores and
-    starts nothing and gives the same turn. Raises Forbidden, NotFound, Invalid, Busy, StoreUnavailable; then
-    nothing was stored.
+    starts nothing and gives the same turn. Where a budget is used up the turn is `blocked`: the question is stored,
+    its answer says why there is none. Raises Forbidden, NotFound, Invalid, Busy, StoreUnavailable; then nothing was
+    stored.
     """
     scope.require("operator")
 
@@ -55,7 +56,8 @@ def _begin(scope: Scope, accept: Callable[[Transaction], Turn], client_message_i
         if known is None:
             raise
         return known
-    worker().submit(turn, scope)
+    if not turn.blocked:
+        worker().submit(turn, scope)
     return turn
 
 

@@ -11,16 +11,17 @@ from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential_jitter
 
-from nexus_core import builtin, context, faults, llm, parts, tools, turns
+from nexus_core import builtin, context, faults, llm, parts, pricing, tools, turns
 from nexus_core.context import Context
 from nexus_core.database import Scope, transaction
 from nexus_core.draft import Draft
 from nexus_core.errors import ModelFailed, NexusError, NotFound, StoreUnavailable
 from nexus_core.i18n import _
-from nexus_core.ledger import Bill
+from nexus_core.ledger import Bill, Outcome
+from nexus_core.pricing import OwnPrices
 from nexus_core.profiles import BUILTIN
 from nexus_core.stream import Event, Finished, ModelRequest, TextDelta, ToolCall
-from nexus_core.turns import Outcome, Turn
+from nexus_core.turns import Turn
 
 CHECKPOINT_SECONDS = 1.0
 ATTEMPTS = 3
@@ -47,10 +48,11 @@ class Generation:
         self._store = Lock()  # a checkpoint must not meet the change from one attempt's run to the next one's
         self._share = 1.0
         self._receipt: dict[str, Any] = {}
+        self._own: OwnPrices | None = None
         self._begin()
 
     def _begin(self) -> None:
-        self.bill = Bill(self.turn.setup.model)
+        self.bill = Bill(self.turn.setup.model, self._own)
         self.started = time.monotonic()
         self.first_token_ms: int | None = None
 
@@ -150,6 +152,8 @@ class Generation:
 
     def _prepare(self) -> Context:
         with transaction(self.scope) as tx:
+            if self.turn.setup.own_prices:
+                self._own = self.bill.own = pricing.load(tx)
             return context.build(tx, self.turn, share=self._share)
 
     def _events(self, prepared: Context, last: bool) -> AsyncIterator[Event]:

@@ -1,22 +1,66 @@
-"""What a run used and cost: the sum of its model calls, each priced with its own tokens."""
+"""How a run ended, what it used and cost: the sum of its model calls, each priced with its own tokens."""
 
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from nexus_core import llm, tokens
-from nexus_core.llm import Price
+from nexus_core import pricing, tokens
+from nexus_core.database import Json
+from nexus_core.prices import Price
+from nexus_core.pricing import OwnPrices
 from nexus_core.stream import Finished, Usage
+
+_OF_USAGE = ("input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens")
+_OF_OUTCOME = (
+    "served_model", "cost", "cost_source", "price_version", "duration_ms", "first_token_ms", "stopped", "error_type",
+    "error_message",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: `status` succeeded or failed; durations in milliseconds; `stopped` by a person."""
+
+    status: str
+    parts: list[dict[str, Any]]
+    usage: Usage
+    duration_ms: int
+    first_token_ms: int | None
+    served_model: str | None
+    cost: Decimal | None
+    cost_source: str | None
+    price_version: str | None
+    receipt: dict[str, Any]
+    stopped: bool = False
+    error_type: str | None = None
+    error_message: str | None = None
+    provider_error: str | None = None
+
+    def figures(self) -> dict[str, Any]:
+        """As parameters of the statement that ends the run."""
+        calls = len(self.receipt.get("steps") or ())
+        # What a loop of calls used together says nothing about the estimate of its first one.
+        told = {"steps": calls} if calls > 1 else {"estimated_input_tokens": self.receipt.get("tokens")}
+        return {
+            "run_status": self.status,
+            "usage_source": self.usage.source,
+            "estimated": Json(told),
+            **{name: getattr(self.usage, name) for name in _OF_USAGE},
+            **{name: getattr(self, name) for name in _OF_OUTCOME},
+        }
 
 
 @dataclass
 class Bill:
     """The calls of one run of `model`; `calls` are {"input_tokens", "output_tokens", "reason"}, for the receipt.
 
-    `unfinished`: a call has begun, and its end has not come.
+    `own`: the prices that the workspace set itself, which come before the bundled ones. `unfinished`: a call has begun,
+    and its end has not come.
     """
 
     model: str
+    own: OwnPrices | None = None
     served_model: str | None = None
     unfinished: bool = True
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -48,7 +92,8 @@ class Bill:
             sent = tokens.count_parts(written[:border]) if border else 0
             read = None if estimated_input is None else estimated_input + sent
             usages.append(Usage(input_tokens=read, output_tokens=sum(map(tokens.count, said)), source="estimated"))
-        prices = [llm.price(self.model, usage) for usage in usages]
+        now = datetime.now(UTC)
+        prices = [pricing.price(self.own, self.model, usage, now) for usage in usages]
         amounts = [price.amount for price in prices]
         known = [amount for amount in amounts if amount is not None]
         total = sum(known, Decimal(0)) if known and len(known) == len(amounts) else None

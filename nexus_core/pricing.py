@@ -93,12 +93,12 @@ def load(tx: Transaction) -> OwnPrices:
     return OwnPrices(rollup.zone(tx), by_model)
 
 
-def price(own: OwnPrices, model: str, usage: Usage, at: datetime) -> Price:
+def price(own: OwnPrices | None, model: str, usage: Usage, at: datetime) -> Price:
     """What a call at `at` costs: by the workspace's own price where one holds, else by the bundled table.
 
     The version of an own price is `own 3`: the third that the workspace set.
     """
-    mine = own.at(model, at)
+    mine = own.at(model, at) if own else None
     if mine is None:
         return prices.price(model, usage)
     amount = mine.amount(usage)

@@ -7,11 +7,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from nexus_core import builtin, llm, parts, profiles, runs, tokens
+from nexus_core import admission, builtin, llm, parts, pricing, profiles, runs, tokens
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import ModelFailed
 from nexus_core.i18n import _
 from nexus_core.ledger import Bill
+from nexus_core.pricing import OwnPrices
 from nexus_core.profiles import BUILTIN, Profile
 from nexus_core.providers import provider_of, runtime_of
 from nexus_core.runs import Run
@@ -27,7 +28,7 @@ LONGEST = 90.0
 
 @dataclass(frozen=True)
 class Trial:
-    """What a model said, and its run in the ledger; a failed one says why in `run.error_message`."""
+    """What a model said, and its run in the ledger; a failed or blocked one says why in `run.error_message`."""
 
     answer: str
     run: Run
@@ -58,8 +59,10 @@ def run(scope: Scope, profile_id: UUID, question: str = "") -> Trial:
 async def ask(scope: Scope, profile_id: UUID, question: str = "") -> Trial:
     """The same for whoever has an event loop; it stores before and after the call and holds no connection in it."""
     question = one_line(question) or _("In one short sentence: who are you?")
-    profile, run_id = await asyncio.to_thread(_begin, scope, profile_id, question)
-    call = _Call(Bill(profile.model))
+    profile, run, own = await asyncio.to_thread(_begin, scope, profile_id, question)
+    if run.status == "blocked":
+        return Trial("", run)
+    call = _Call(Bill(profile.model, own))
     failure: ModelFailed | None = None
     try:
         async with asyncio.timeout(LONGEST):
@@ -68,11 +71,11 @@ async def ask(scope: Scope, profile_id: UUID, question: str = "") -> Trial:
         failure = error
     except TimeoutError:
         failure = ModelFailed(_("The model had not finished after a minute and a half."), error_type="timeout")
-    ended = await asyncio.to_thread(_end, scope, run_id, question, call, failure)
+    ended = await asyncio.to_thread(_end, scope, run.id, question, call, failure)
     return Trial("".join(call.pieces), ended)
 
 
-def _begin(scope: Scope, profile_id: UUID, question: str) -> tuple[Profile, UUID]:
+def _begin(scope: Scope, profile_id: UUID, question: str) -> tuple[Profile, Run, OwnPrices]:
     scope.require("operator")
     with transaction(scope) as tx:
         profile = profiles.get(tx, profile_id)
@@ -85,7 +88,9 @@ def _begin(scope: Scope, profile_id: UUID, question: str) -> tuple[Profile, UUID
             profile_slug=profile.slug,
             prompt_summary=in_short(question),
         )
-    return profile, run_id
+        expected = admission.expected(tokens.count(question), "", profile.params)
+        admission.ask(tx, run_id, run_id, profile.model, expected)
+        return profile, runs.get(tx, run_id), pricing.load(tx)
 
 
 async def _listen(profile: Profile, question: str, call: _Call) -> None:
@@ -112,6 +117,7 @@ def _end(scope: Scope, run_id: UUID, question: str, call: _Call, failure: ModelF
     asked = tokens.count(question) + tokens.MESSAGE_OVERHEAD
     usage, cost = call.bill.total(estimated_input=asked, written=[parts.text(answer)] if answer else [])
     with transaction(scope) as tx:
+        admission.settle(tx, run_id)
         return runs.end(
             tx,
             run_id,

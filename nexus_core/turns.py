@@ -1,19 +1,18 @@
 """A turn's rows: accepted, checkpointed, tried again, finished, reaped; each step one short transaction."""
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from uuid6 import uuid7
 
-from nexus_core import leases, tokens
+from nexus_core import admission, leases, tokens
 from nexus_core import parts as parts_
 from nexus_core.database import Json, Transaction
 from nexus_core.errors import Busy, Forbidden, Invalid, NotFound
 from nexus_core.i18n import _
+from nexus_core.ledger import Outcome
 from nexus_core.providers import provider_of, runtime_of
-from nexus_core.stream import Usage
 from nexus_core.text import clean, in_short, title_of
 
 BODY_LIMIT = 2_000_000
@@ -21,7 +20,10 @@ BODY_LIMIT = 2_000_000
 
 @dataclass(frozen=True)
 class Setup:
-    """Who answers and how: the agent's settings (Just Chat's where there is none) and the profile's."""
+    """Who answers and how: the agent's settings (Just Chat's where there is none) and the profile's.
+
+    `budgeted` and `own_prices`: whether the workspace has any budgets, and prices of its own.
+    """
 
     agent_id: UUID | None
     agent_name: str | None
@@ -41,6 +43,8 @@ class Setup:
     summarized: bool
     workspace_slug: str
     time_zone: str
+    budgeted: bool
+    own_prices: bool
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,8 @@ class Turn:
     """An accepted question and the answer that is owed to it.
 
     `question_seq` is the number of the message to answer, `answer_id` the row that the answer is written to; every
-    write is fenced by `run_id`, which changes with each `attempt`. `repeated`: this question was accepted before.
+    write is fenced by `run_id`, which changes with each `attempt`. `repeated`: this question was accepted before;
+    `blocked`: a budget lets nobody answer it now, and its answer's row says why.
     """
 
     workspace_id: UUID
@@ -62,26 +67,7 @@ class Turn:
     answer_id: UUID
     setup: Setup
     repeated: bool = False
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a run ended: `status` succeeded or failed; durations in milliseconds; `stopped` by a person."""
-
-    status: str
-    parts: list[dict[str, Any]]
-    usage: Usage
-    duration_ms: int
-    first_token_ms: int | None
-    served_model: str | None
-    cost: Decimal | None
-    cost_source: str | None
-    price_version: str | None
-    receipt: dict[str, Any]
-    stopped: bool = False
-    error_type: str | None = None
-    error_message: str | None = None
-    provider_error: str | None = None
+    blocked: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,7 +127,8 @@ def accept(
         lease_owner=leases.OWNER,
     ).one()
     question_seq = row.first_seq if question is not None else (base or 0)
-    return _turn(tx, loaded, request_id, run_id, 1, question_seq, answer_id)
+    turn = _turn(tx, loaded, request_id, run_id, 1, question_seq, answer_id)
+    return replace(turn, blocked=True) if loaded.budgeted and not _admit(tx, turn, loaded) else turn
 
 
 def repeated(tx: Transaction, client_message_id: str) -> Turn | None:
@@ -180,7 +167,8 @@ def try_again(tx: Transaction, turn: Turn, outcome: Outcome, *, model: str | Non
         next_model=model,
         receipt=Json(outcome.receipt),
         provider_error=outcome.provider_error,
-        **_ledger(turn, outcome),
+        run_id=turn.run_id,
+        **outcome.figures(),
     ).first()
     if row is None:
         raise NotFound(_("This conversation is gone."))
@@ -208,8 +196,11 @@ def finish(tx: Transaction, turn: Turn, outcome: Outcome) -> bool:
         receipt=Json(outcome.receipt),
         provider_error=outcome.provider_error,
         error=Json({"error": outcome.error_message, "error_type": outcome.error_type} if outcome.error_type else {}),
-        **_ledger(turn, outcome),
+        run_id=turn.run_id,
+        **outcome.figures(),
     ).first()
+    if turn.setup.budgeted:
+        admission.settle(tx, turn.request_id)
     return row is not None
 
 
@@ -265,36 +256,26 @@ def _make_room(
     return row.parent_seq, row.follows_body if question is None else question
 
 
+def _admit(tx: Transaction, turn: Turn, loaded: _Loaded) -> bool:
+    """Ask the budgets; where one says no, the question stays, and the answer's row says why there is none."""
+    sent = tx.execute(
+        "turns.expected", conversation_id=turn.conversation_id, max_messages=loaded.max_messages
+    ).scalar_one()
+    expected = admission.expected(
+        min(sent, loaded.max_tokens if loaded.max_tokens is not None else sent), loaded.instructions, loaded.params
+    )
+    place = {"project_id": loaded.project_id, "agent_id": loaded.agent_id}
+    reason = admission.ask(tx, turn.run_id, turn.request_id, loaded.model, expected, **place)
+    if reason is None:
+        return True
+    error = Json({"error": reason, "error_type": "budget"})
+    tx.execute("turns.block", conversation_id=turn.conversation_id, answer_id=turn.answer_id, error=error)
+    return False
+
+
 def _turn(
     tx: Transaction, loaded: _Loaded, request_id: UUID, run_id: UUID, attempt: int, question_seq: int, answer_id: UUID
 ) -> Turn:
     setup = Setup(**{key: getattr(loaded, key) for key in Setup.__dataclass_fields__})
     place = (loaded.workspace_id, tx.scope.user_id or UUID(int=0), loaded.conversation_id, loaded.project_id)
     return Turn(*place, request_id, run_id, attempt, question_seq, answer_id, setup)
-
-
-def _ledger(turn: Turn, outcome: Outcome) -> dict[str, Any]:
-    usage = outcome.usage
-    calls = len(outcome.receipt.get("steps") or ())
-    # What a loop of calls used together says nothing about the estimate of its first one.
-    told = {"steps": calls} if calls > 1 else {"estimated_input_tokens": outcome.receipt.get("tokens")}
-    return {
-        "run_id": turn.run_id,
-        "run_status": outcome.status,
-        "served_model": outcome.served_model,
-        "input_tokens": usage.input_tokens,
-        "cached_tokens": usage.cached_tokens,
-        "cache_write_tokens": usage.cache_write_tokens,
-        "output_tokens": usage.output_tokens,
-        "reasoning_tokens": usage.reasoning_tokens,
-        "usage_source": usage.source,
-        "cost": outcome.cost,
-        "cost_source": outcome.cost_source,
-        "price_version": outcome.price_version,
-        "duration_ms": outcome.duration_ms,
-        "first_token_ms": outcome.first_token_ms,
-        "stopped": outcome.stopped,
-        "error_type": outcome.error_type,
-        "error_message": outcome.error_message,
-        "estimated": Json(told),
-    }

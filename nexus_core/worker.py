@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from nexus_core import leases, recall, rollup
+from nexus_core import budgets, leases, recall, rollup
 from nexus_core.database import Scope, transaction
 from nexus_core.draft import Live
 from nexus_core.errors import StoreUnavailable
@@ -157,6 +157,8 @@ def _index_all() -> None:
 
 
 def _sum_up_days() -> int:
+    with transaction(Scope.system()) as tx:
+        budgets.sweep(tx)
     return rollup.refresh_all(datetime.now(UTC), limit=SUMMED_DAYS)
 
 

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from psycopg import sql
 from sqlalchemy import make_url
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from nexus_core import config, database, migrate, people, signin, worker, workspaces
 from nexus_core.database import Scope, transaction
@@ -141,5 +142,11 @@ def _named(url: str, name: str) -> str:
     return make_url(url).set(database=name).render_as_string(hide_password=False)
 
 
+@retry(  # a managed server lets nobody end its own autovacuum worker, which may be at work there for a moment
+    retry=retry_if_exception_type(psycopg.errors.InsufficientPrivilege),
+    wait=wait_fixed(0.2),
+    stop=stop_after_delay(30),
+    reraise=True,
+)
 def _drop(connection: psycopg.Connection, name: str) -> None:
     connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))

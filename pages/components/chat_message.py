@@ -115,6 +115,8 @@ def _assistant(message: Message, thread: Thread) -> None:
         with _row(message, "left"):
             if known := chat_figures.line(message, run):
                 st.caption(label(known), width="content")
+            if run is not None and (warnings := run.metadata.get("budget_warnings")):
+                st.caption(f":orange[:material/savings: {label(' '.join(map(str, warnings)))}]", width="content")
             if run is not None and run.status in ("succeeded", "failed"):
                 _receipt(message, run)
             _versions(message, thread)

@@ -49,16 +49,20 @@ ON CONFLICT (workspace_id, budget_id, request_id) DO UPDATE SET amount = EXCLUDE
 DELETE FROM budget_holds WHERE workspace_id = :workspace_id AND request_id = :request_id;
 
 -- name: sweep
--- Holds whose request ended without settling.
+-- Holds whose request ended without settling; in the system's scope, every workspace's.
 DELETE FROM budget_holds h
-WHERE h.workspace_id = :workspace_id AND h.created_at < clock_timestamp() - interval '10 minutes'
+WHERE (CAST(:workspace_id AS uuid) IS NULL OR h.workspace_id = :workspace_id) AND h.created_at < clock_timestamp() - interval '10 minutes'
   AND NOT EXISTS (SELECT FROM assistant_runs r
                   WHERE r.workspace_id = h.workspace_id AND r.request_id = h.request_id AND r.status IN ('planned', 'running'));
 
 -- name: block
 -- A run that a budget did not let begin.
-INSERT INTO assistant_runs (workspace_id, id, request_id, kind, project_id, task_id, conversation_id, agent_id, user_id,
-                            model, provider, runtime, profile_slug, status, error_type, error_message)
-VALUES (:workspace_id, :id, :request_id, :kind, CAST(:project_id AS uuid), CAST(:task_id AS uuid),
-        CAST(:conversation_id AS uuid), CAST(:agent_id AS uuid), CAST(:person_id AS uuid), :model, :provider, :runtime,
-        :profile_slug, 'blocked', 'budget', :reason);
+UPDATE assistant_runs
+SET status = 'blocked', started_at = NULL, error_type = 'budget', error_message = :reason
+WHERE workspace_id = :workspace_id AND id = :run_id;
+
+-- name: warn
+-- What its budgets have to say of a run that may begin.
+UPDATE assistant_runs
+SET metadata = metadata || jsonb_build_object('budget_warnings', CAST(:warnings AS text[]))
+WHERE workspace_id = :workspace_id AND id = :run_id;

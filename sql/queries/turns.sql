@@ -9,7 +9,9 @@ SELECT c.workspace_id, c.id AS conversation_id, c.project_id, c.user_id, c.activ
        CASE WHEN a.id IS NULL THEN 40 ELSE a.max_messages END AS max_messages,
        CASE WHEN a.id IS NULL THEN 16000 ELSE a.max_tokens END AS max_tokens,
        coalesce(a.recall, true) AS recall, coalesce(a.tools, true) AS tools, coalesce(a.max_steps, 5) AS max_steps,
-       p.slug AS profile_slug, p.model, p.api_base, p.params, p.context_tokens, w.slug AS workspace_slug, w.time_zone
+       p.slug AS profile_slug, p.model, p.api_base, p.params, p.context_tokens, w.slug AS workspace_slug, w.time_zone,
+       EXISTS (SELECT FROM budgets b WHERE b.workspace_id = c.workspace_id) AS budgeted,
+       EXISTS (SELECT FROM model_prices o WHERE o.workspace_id = c.workspace_id) AS own_prices
 FROM conversations c
 JOIN workspaces w ON w.id = c.workspace_id
 LEFT JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
@@ -58,6 +60,25 @@ WITH lease AS (
   FROM lease
 )
 SELECT first_seq FROM lease;
+
+-- name: expected
+-- The tokens of the newest messages of a conversation: what the next call will read of them at most.
+SELECT CAST(coalesce(sum(newest.tokens), 0) AS bigint) AS tokens
+FROM (
+  SELECT m.tokens FROM messages m
+  WHERE m.workspace_id = :workspace_id AND m.conversation_id = :conversation_id AND m.active
+  ORDER BY m.seq DESC
+  LIMIT least(coalesce(CAST(:max_messages AS bigint), 10000), 10000) + 1
+) newest;
+
+-- name: block
+-- A turn that a budget did not let begin: nobody answers, and the answer's row says why.
+WITH held AS (
+  UPDATE conversations SET active_run_id = NULL, lease_until = NULL, lease_owner = NULL
+  WHERE workspace_id = :workspace_id AND id = :conversation_id
+)
+UPDATE messages SET status = 'failed', metadata = metadata || :error, updated_at = clock_timestamp()
+WHERE workspace_id = :workspace_id AND id = :answer_id;
 
 -- name: replaced
 -- The message whose place a new version takes, and the one that it follows: its role, and whether it is shown.

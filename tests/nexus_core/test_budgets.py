@@ -143,16 +143,6 @@ def test_what_is_free_is_never_blocked(scope: Scope, owner: psycopg.Connection) 
     assert not ask(scope, None).allowed
 
 
-def test_a_blocked_run_stands_in_the_ledger(operator: Scope, owner: psycopg.Connection) -> None:
-    names = {"model": "openai/gpt-4o", "provider": "openai", "runtime": "remote", "profile_slug": "fast"}
-    with transaction(operator) as tx:
-        run_id = budgets.enter_blocked(tx, "The budget is used up.", user_id=operator.user_id, **names)
-    row = owner.execute(
-        "SELECT status, error_type, cost_estimate, user_id FROM assistant_runs WHERE id = %s", (run_id,)
-    )
-    assert row.fetchone() == ("blocked", "budget", None, operator.user_id)
-
-
 def test_a_budget_is_the_admins_and_of_this_workspace(scope: Scope, operator: Scope, other_scope: Scope) -> None:
     with transaction(operator) as tx, pytest.raises(Forbidden):
         budgets.put(tx, "workspace", Decimal(1))

@@ -4,13 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
-import psycopg
 import pytest
 
 from nexus_core import audit, memories, projects
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import Conflict, Forbidden, Invalid, NotFound
 from nexus_core.memories import Memory
+from tests.nexus_core import ledger
 
 DECISION = {"id": "d1", "what": "12 % from 100 k", "why": "Margin", "status": "active", "extra": {"x": 1}}
 
@@ -76,7 +76,7 @@ def test_every_version_is_kept_with_its_author(
 ) -> None:
     replaced(operator, project_id, 1, "one", decisions=[DECISION])
     replaced(colleague, project_id, 2, "two")
-    with psycopg.connect(database_url) as connection:
+    with ledger.owner(database_url) as connection:
         rows = connection.execute(
             "SELECT version, summary_md, decisions, source, created_by FROM project_memory_revisions"
             " WHERE project_id = %s AND version > 1 ORDER BY version",

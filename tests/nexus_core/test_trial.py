@@ -3,7 +3,6 @@
 from decimal import Decimal
 from typing import Any
 
-import psycopg
 import pytest
 
 from nexus_core import profiles, runs, trial, worker
@@ -12,6 +11,7 @@ from nexus_core.errors import Forbidden, NotFound
 from nexus_core.profiles import Profile
 from nexus_core.providers import PROVIDERS
 from nexus_core.stream import Usage
+from tests.nexus_core import ledger
 from tests.nexus_core.faulty_server import FaultyServer, delta, sse, usage
 
 
@@ -63,7 +63,7 @@ def test_the_run_is_there_while_the_model_talks(scope: Scope, database_url: str)
 
     class Pieces:
         def __iter__(self) -> Any:
-            with psycopg.connect(database_url) as connection:
+            with ledger.owner(database_url) as connection:
                 seen.extend(connection.execute("SELECT kind, status FROM assistant_runs").fetchall())
             return iter(sse(delta("Yes."), delta(finish="stop")))
 
@@ -111,7 +111,7 @@ def test_it_needs_an_operator_and_a_profile_of_ones_own(
         trial.run(viewer, tried.id)
     with pytest.raises(NotFound):
         trial.run(other_scope, tried.id)
-    with psycopg.connect(database_url) as connection:
+    with ledger.owner(database_url) as connection:
         assert connection.execute("SELECT count(*) FROM assistant_runs").fetchone() == (0,)
 
 

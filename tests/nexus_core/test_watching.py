@@ -9,8 +9,9 @@ from nexus_core import conversations, parts, turns, watching
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import ModelFailed, NotFound
+from nexus_core.ledger import Outcome
 from nexus_core.stream import Usage
-from nexus_core.turns import Outcome, Turn
+from nexus_core.turns import Turn
 from nexus_core.watching import Sight
 
 
