@@ -82,9 +82,7 @@ def update(tx: Transaction, agent_id: UUID, *, unchanged_since: datetime | None 
     before = _alive(tx, agent_id)
     after = replace(before, **changes)
     values = {key: getattr(after, key) for key in DEFAULTS}
-    agent = tx.one(
-        Agent, "agents.update", id=agent_id, unchanged_since=unchanged_since or before.updated_at, **values
-    )
+    agent = tx.one(Agent, "agents.update", id=agent_id, unchanged_since=unchanged_since or before.updated_at, **values)
     if agent is None:
         raise Conflict(_("Somebody changed this agent meanwhile."), detail={"version": before.updated_at.isoformat()})
     changed = {key: [getattr(before, key), changes[key]] for key in changes if key != "instructions"}

@@ -70,9 +70,7 @@ def step_start() -> Part:
     return {"type": "step-start"}
 
 
-def tool(
-    call_id: str, name: str, arguments: str, *, output: Any = _NOTHING, error: str | None = None
-) -> Part:
+def tool(call_id: str, name: str, arguments: str, *, output: Any = _NOTHING, error: str | None = None) -> Part:
     """A tool call with its result, its error, or neither yet.
 
     `arguments` is kept as it came (jsonb re-orders keys) beside `input`, {} where it is no JSON object.
@@ -93,9 +91,7 @@ def tool(
 
 def body(parts: Parts) -> str:
     """The plain text of the text parts, a blank line between them."""
-    return _PARAGRAPH.join(
-        filter(str.strip, (_string(part, "text") for part in parts if _type(part) == "text"))
-    )
+    return _PARAGRAPH.join(filter(str.strip, (_string(part, "text") for part in parts if _type(part) == "text")))
 
 
 def steps(parts: Parts) -> list[Step]:

@@ -87,9 +87,7 @@ def select(
 def _refuse_negative(**limits: int | None) -> None:
     for field, limit in limits.items():
         if limit is not None and limit < 0:
-            raise Invalid(
-                _("A limit is 0 (only the newest message) or more; leave it empty for none."), field=field
-            )
+            raise Invalid(_("A limit is 0 (only the newest message) or more; leave it empty for none."), field=field)
 
 
 def _sendable(items: Sequence[Item], mode: Mode, reasons: dict[int, Reason]) -> list[int]:

@@ -14,9 +14,7 @@ _DOLLARS = re.compile(r"\$+")
 def maths_plugin(md: MarkdownIt) -> None:
     """Teach `md` the tokens `maths_inline` and `maths_block`; their content is the formula alone."""
     md.inline.ruler.before("escape", "maths_inline", _inline)
-    md.block.ruler.before(
-        "fence", "maths_block", _block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    )
+    md.block.ruler.before("fence", "maths_block", _block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
 
 
 def inline_maths(formula: str, *, in_table: bool = False) -> str:
