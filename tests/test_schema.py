@@ -200,7 +200,13 @@ def test_what_cannot_be_is_refused(scope: Scope, corner: Corner, subtests: pytes
 
 
 @pytest.mark.parametrize(
-    "statement", ["UPDATE audit SET action = 'x'", "DELETE FROM audit", "TRUNCATE audit", "TRUNCATE workspaces CASCADE"]
+    "statement",
+    [
+        "UPDATE audit SET action = 'x'",
+        "DELETE FROM audit",
+        "TRUNCATE audit, audit_chain",
+        "TRUNCATE workspaces CASCADE",
+    ],
 )
 def test_the_audit_is_only_added_to(scope: Scope, corner: Corner, statement: str) -> None:
     before = ask(scope, "SELECT * FROM audit ORDER BY id")
