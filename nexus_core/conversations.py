@@ -258,8 +258,10 @@ def delete(tx: Transaction, conversation_id: UUID) -> None:
 
 
 def mark_read(tx: Transaction, conversation_id: UUID, seq: int) -> None:
-    """Remember that this person has seen the messages up to number `seq`."""
-    tx.execute("conversations.mark_read", id=conversation_id, seq=seq)
+    """Remember that this person has seen the messages up to number `seq`; another's first read is in the audit."""
+    row = tx.execute("conversations.mark_read", id=conversation_id, seq=seq).first()
+    if row is not None and row.first and row.owner_id != tx.scope.user_id:
+        audit.record(tx, "read", "conversation", conversation_id)
 
 
 def require_idle(tx: Transaction, conversation_id: UUID) -> Conversation:

@@ -157,7 +157,7 @@ def list_messages(
     """The newest ones, oldest first; go back with `before`, the `seq` of the first one that you have."""
     with transaction(who) as tx:
         conversations.get(tx, conversation_id)
-        page = messages.page(tx, conversation_id, before=before, limit=limit)
+        page = chat.read(tx, conversation_id, before=before, limit=limit)
     return done([shapes.Message.of(row) for row in page])
 
 

@@ -174,8 +174,10 @@ WHERE workspace_id = :workspace_id AND id = :id;
 DELETE FROM conversations WHERE workspace_id = :workspace_id AND id = :id;
 
 -- name: mark_read
+-- How far this person has read; `first` when they had read nothing of it before, and whose conversation it is.
 INSERT INTO conversation_reads (workspace_id, conversation_id, user_id, seq)
 SELECT workspace_id, id, :user_id, least(CAST(:seq AS bigint), next_seq - 1) FROM conversations
 WHERE workspace_id = :workspace_id AND id = :id
 ON CONFLICT (workspace_id, conversation_id, user_id) DO UPDATE SET seq = greatest(conversation_reads.seq, EXCLUDED.seq)
-WHERE conversation_reads.seq < EXCLUDED.seq;
+WHERE conversation_reads.seq < EXCLUDED.seq
+RETURNING xmax = 0 AS first, (SELECT user_id FROM conversations WHERE workspace_id = :workspace_id AND id = :id) AS owner_id;

@@ -7,8 +7,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from nexus_core import audit, projects
+from nexus_core import audit, chat, conversations, messages, parts, projects
 from nexus_core.audit import Wanted
+from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import Forbidden, Invalid
 from tests.nexus_core import ledger
@@ -125,3 +126,16 @@ def test_it_is_the_admins_of_this_workspace(operator: Scope, scope: Scope, other
             with pytest.raises(Forbidden):
                 read(tx)
     assert numbers(other_scope, entities=("thing",)) == []
+
+
+def test_reading_what_another_began_is_noted_once(operator: Scope, colleague: Scope, scope: Scope) -> None:
+    with transaction(operator) as tx:
+        place = Place(projects.create(tx, "Apollo").id)
+        made = conversations.create(tx, place)
+        messages.append(tx, made.id, "user", [parts.text("Where are we?")])
+    for reader in (operator, colleague, colleague):
+        with transaction(reader) as tx:
+            assert chat.read(tx, made.id)
+    with transaction(scope) as tx:
+        found = audit.page(tx, Wanted(entity_id=made.id, actions=("read",))).entries
+    assert [(entry.user_id, entry.entity) for entry in found] == [(colleague.user_id, "conversation")]
