@@ -63,15 +63,25 @@ CREATE CONSTRAINT TRIGGER audit_sealed AFTER INSERT ON audit DEFERRABLE INITIALL
 CREATE INDEX audit_user_idx ON audit (workspace_id, user_id, at DESC) WHERE user_id IS NOT NULL;
 SELECT nexus.secure('audit_chain');
 REVOKE EXECUTE ON FUNCTION nexus.audit_seal(bytea, bigint, public.audit), nexus.seal_audit() FROM PUBLIC;
-SELECT nexus.admit_roles();
-DO $$
+
+-- What the application may not do though the policies would let it; each later call of admit_roles keeps to it.
+ALTER FUNCTION nexus.admit_roles() RENAME TO admit_to_tables;
+CREATE FUNCTION nexus.admit_roles() RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+  both boolean := nexus.admit_to_tables();
 BEGIN
   IF to_regrole('nexus_app') IS NOT NULL THEN
+    REVOKE UPDATE, DELETE ON model_prices FROM nexus_app;
     REVOKE INSERT, UPDATE, DELETE ON audit_chain FROM nexus_app;
+    REVOKE EXECUTE ON FUNCTION nexus.admit_to_tables() FROM nexus_app;
   END IF;
   IF to_regrole('nexus_reader') IS NOT NULL THEN
     GRANT SELECT ON audit_chain TO nexus_reader;
     GRANT EXECUTE ON FUNCTION nexus.audit_seal(bytea, bigint, public.audit) TO nexus_reader;
   END IF;
+  RETURN both;
 END
 $$;
+REVOKE EXECUTE ON FUNCTION nexus.admit_roles() FROM PUBLIC;
+SELECT nexus.admit_roles();
