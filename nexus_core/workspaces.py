@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from uuid import UUID
+from zoneinfo import available_timezones
 
 from uuid6 import uuid7
 
@@ -57,6 +58,23 @@ def create(tx: Transaction, slug: str, name: str, *, time_zone: str = "UTC") -> 
     made = tx.get(Workspace, "workspaces.create", id=uuid7(), slug=slug, name=name, time_zone=time_zone)
     audit.record(tx, "create", "workspace", made.id, {"slug": slug}, workspace_id=made.id)
     return made
+
+
+def update(tx: Transaction, *, name: str, time_zone: str) -> Workspace:
+    """Name the scope's workspace and choose its zone; reports count days of the new zone at once. Raises Forbidden
+    below admin, Invalid."""
+    tx.scope.require("admin")
+    before, name = get(tx), one_line(name)
+    if not name:
+        raise Invalid(_("A workspace needs a name."), field="name")
+    if time_zone not in available_timezones():
+        raise Invalid(_("There is no time zone {name}.").format(name=time_zone), field="time_zone")
+    after = tx.get(Workspace, "workspaces.update", name=name, time_zone=time_zone)
+    changes = {key: [getattr(before, key), getattr(after, key)] for key in ("name", "time_zone")}
+    told = {key: pair for key, pair in changes.items() if pair[0] != pair[1]}
+    if told:
+        audit.record(tx, "update", "workspace", after.id, {"changes": told})
+    return after
 
 
 def lock(tx: Transaction) -> None:

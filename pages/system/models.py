@@ -7,7 +7,7 @@ from nexus_core.database import transaction
 from nexus_core.errors import NotFound
 from nexus_core.i18n import _
 from nexus_core.profiles import Profile
-from pages.components import profile_form, profile_list, session
+from pages.components import price_list, profile_form, profile_list, session
 from pages.components.markdown import label
 
 
@@ -35,6 +35,15 @@ def _all(found: list[Profile], role: str) -> None:
                 on_click=profile_form.show,
                 args=("new",),
             )
+    tabs = {"profiles": _("Profiles"), "prices": _("Prices")}
+    asked = st.query_params.get("tab")
+    chosen = st.segmented_control(
+        _("Show"), list(tabs), default=asked if asked in tabs else "profiles", required=True, key="models_tab",
+        format_func=tabs.__getitem__, label_visibility="collapsed", on_change=_show,
+    )  # fmt: skip
+    if chosen == "prices":
+        price_list.draw(session.scope())
+        return
     st.caption(_("A profile is a model as agents use it. Admins change profiles; operators can test them."))
     profile_list.draw(found, role)
     st.subheader(_("Found on this machine"), anchor=False)
@@ -42,6 +51,10 @@ def _all(found: list[Profile], role: str) -> None:
     st.caption(
         _("Keys live in the environment or in the file .env, never in Nexus: no page shows, asks for or stores one.")
     )
+
+
+def _show() -> None:
+    st.query_params["tab"] = st.session_state["models_tab"]
 
 
 def _detected(role: str) -> None:

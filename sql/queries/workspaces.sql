@@ -12,6 +12,10 @@ ON CONFLICT (slug) DO NOTHING;
 -- name: get
 SELECT id, slug, name, time_zone FROM workspaces WHERE id = :workspace_id;
 
+-- name: update
+UPDATE workspaces SET name = :name, time_zone = :time_zone WHERE id = :workspace_id
+RETURNING id, slug, name, time_zone;
+
 -- name: by_slug
 -- For the system's scope, before any workspace is known.
 SELECT id, slug, name, time_zone FROM workspaces WHERE slug = :slug;
