@@ -9,6 +9,7 @@ from nexus_core import faults, tokens
 from nexus_core.stream import Event, Finished, ModelRequest, ReasoningDelta, TextDelta, ToolCall, Usage
 from nexus_core.text import ChunkJoiner, clean
 
+MOST_TOKENS = 1_000_000_000
 REASONS = frozenset({"stop", "length", "tool_calls", "content_filter"})
 
 
@@ -24,6 +25,7 @@ class Answer:
     """What has come so far of one answer; `source` is litellm's stream."""
 
     source: Any = None
+    told: str | None = None
     served: str | None = None
     said: list[str] = field(default_factory=list)
     thought: bool = False
@@ -33,7 +35,10 @@ class Answer:
     reasoning: ChunkJoiner = field(default_factory=ChunkJoiner)
 
     def take(self, chunk: Any) -> list[Event]:
-        self.served = _served(chunk) or self.served
+        # litellm writes the name that was asked for over a chunk's own, and keeps the provider's word beside some.
+        hidden = getattr(chunk, "_hidden_params", None) or {}
+        self.told = hidden.get("provider_response_model") or self.told
+        self.served = self.told or getattr(chunk, "model", None) or self.served
         events: list[Event] = []
         for choice in chunk.choices[:1]:
             delta = choice.delta
@@ -115,19 +120,17 @@ def _reported(source: Any, thought: bool) -> Usage | None:
 
 
 def _last(records: Sequence[Any], *names: str) -> int | None:
-    """The last positive count under any of these names, else 0 where a count was given at all, else None."""
-    counts = [v for record in records for name in names if isinstance(v := getattr(record, name, None), int)]
+    """The last positive count under any of these names, else 0 where a count was given at all, else None.
+
+    What no model can have read or written is no count.
+    """
+    told = [v for record in records for name in names if isinstance(v := getattr(record, name, None), int)]
+    counts = [value for value in told if value <= MOST_TOKENS]
     return next((value for value in reversed(counts) if value > 0), 0 if counts else None)
 
 
 def _at_most(part: int | None, whole: int | None) -> int | None:
     return part if part is None or whole is None else min(part, whole)
-
-
-def _served(chunk: Any) -> str | None:
-    hidden = getattr(chunk, "_hidden_params", None) or {}
-    name = hidden.get("provider_response_model") or getattr(chunk, "model", None)
-    return str(name) if name else None
 
 
 def _sent(message: Mapping[str, Any]) -> str:

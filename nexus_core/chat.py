@@ -42,17 +42,25 @@ def send(
             found = (active or conversations.create(tx, place, session_id=session_id)).id
         return turns.accept(tx, found, message, client_message_id=client_message_id)
 
-    return _begin(scope, accept, client_message_id)
+    def before(tx: Transaction, message_id: str) -> Turn | None:
+        return turns.repeated(tx, message_id, message, conversation_id=conversation_id, session_id=session_id)
+
+    return _begin(scope, accept, client_message_id, before)
 
 
-def _begin(scope: Scope, accept: Callable[[Transaction], Turn], client_message_id: str | None) -> Turn:
+def _begin(
+    scope: Scope,
+    accept: Callable[[Transaction], Turn],
+    client_message_id: str | None,
+    before: Callable[[Transaction, str], Turn | None] = turns.repeated,
+) -> Turn:
     """Accept a turn and have it answered; the same send again, or twice at once, gives the turn that it began."""
     try:
         with transaction(scope) as tx:
             turn = accept(tx)
     except (Conflict, Busy):
         with transaction(scope) as tx:
-            known = turns.repeated(tx, client_message_id) if client_message_id else None
+            known = before(tx, client_message_id) if client_message_id else None
         if known is None:
             raise
         return known

@@ -58,6 +58,10 @@ class Place:
     project_id: UUID | None = None
     agent_id: UUID | None = None
 
+    def __post_init__(self) -> None:
+        if UUID(int=0) in (self.project_id, self.agent_id):  # stands for "none" in the database, and is nobody's id
+            raise NotFound(_("There is no such project or agent here."))
+
 
 def get(tx: Transaction, conversation_id: UUID) -> Conversation:
     """One conversation; raises NotFound, for another person's private one too."""

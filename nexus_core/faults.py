@@ -107,7 +107,7 @@ def sentence(
     elif kind == "rate_limit" and retry_after:
         form = _("{provider} is getting too many requests: try again in {seconds} seconds.")
     elif kind == "connection" and call.started:
-        form = _("The connection broke off before the answer was complete ({provider}): try again.")
+        form = _("{provider} broke off before the answer was complete: try again.")
     elif kind == "bad_request" and _NO_PROVIDER.search(words):
         form = _("A model's name begins with its provider (openai/…, ollama/…): correct {model} in the profile.")
     elif kind == "not_found" and provider_of(call.model).startswith("ollama"):

@@ -20,7 +20,7 @@ from nexus_core.i18n import _
 from nexus_core.ledger import Bill, Outcome
 from nexus_core.pricing import OwnPrices
 from nexus_core.profiles import BUILTIN
-from nexus_core.stream import Event, Finished, ModelRequest, TextDelta, ToolCall
+from nexus_core.stream import Event, Finished, ModelRequest, TextDelta, ToolCall, Usage
 from nexus_core.turns import Turn
 
 CHECKPOINT_SECONDS = 1.0
@@ -236,7 +236,9 @@ class Generation:
         except NotFound:
             _log.info("the conversation of run %s is gone", self.turn.run_id)
         except Exception:  # noqa: BLE001 - nobody is left to tell but the log
-            _log.exception("the end of run %s could not be stored; the reaper will end it", self.turn.run_id)
+            _log.exception("the end of run %s could not be stored", self.turn.run_id)
+            if outcome.usage != Usage():  # an answer is worth more than its figures
+                await self._store_end(replace(outcome, usage=Usage(), cost=None, cost_source=None, price_version=None))
 
     def _finish(self, outcome: Outcome) -> None:
         with transaction(self.scope) as tx:

@@ -57,7 +57,7 @@ def run(scope: Scope, project_id: UUID | None, name: str, arguments: str) -> tup
         return found(scope, project_id, given), None
     except NexusError as error:
         return None, error.message
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         return None, f"The arguments can't be used: {error}"
     except Exception:  # noqa: BLE001 - the model is told, and the answer goes on without it
         _log.exception("the tool %s failed", name)

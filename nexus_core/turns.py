@@ -9,7 +9,7 @@ from uuid6 import uuid7
 from nexus_core import admission, leases, tokens
 from nexus_core import parts as parts_
 from nexus_core.database import Json, Transaction
-from nexus_core.errors import Busy, Forbidden, Invalid, NotFound
+from nexus_core.errors import Busy, Conflict, Forbidden, Invalid, NotFound
 from nexus_core.i18n import _
 from nexus_core.ledger import Outcome
 from nexus_core.providers import provider_of, runtime_of
@@ -131,11 +131,24 @@ def accept(
     return replace(turn, blocked=True) if loaded.budgeted and not _admit(tx, turn, loaded) else turn
 
 
-def repeated(tx: Transaction, client_message_id: str) -> Turn | None:
-    """The turn that this person's message with that id began, or None."""
+def repeated(
+    tx: Transaction,
+    client_message_id: str,
+    question: str | None = None,
+    *,
+    conversation_id: UUID | None = None,
+    session_id: str | None = None,
+) -> Turn | None:
+    """The turn that this person's message with that id began, or None.
+
+    Raises Conflict when that was another `question`, or in another conversation or session than is named.
+    """
     row = tx.execute("turns.repeated", client_message_id=client_message_id).first()
     if row is None:
         return None
+    others = (question and clean(question) != row.body, conversation_id not in (None, row.conversation_id))
+    if any(others) or session_id not in (None, row.session_id):
+        raise Conflict(_("This message id belongs to another message already."), field="client_message_id")
     loaded = _load(tx, row.conversation_id)
     turn = _turn(tx, loaded, row.request_id, row.run_id, row.attempt, row.question_seq, row.answer_id)
     return replace(turn, repeated=True)

@@ -91,8 +91,10 @@ WHERE m.workspace_id = :workspace_id AND m.conversation_id = :conversation_id AN
 
 -- name: repeated
 -- The turn that a person's message id began; its answer may have newer versions, then the newest.
-SELECT q.conversation_id, q.seq AS question_seq, a.id AS answer_id, r.id AS run_id, r.request_id, r.attempt
+SELECT q.conversation_id, q.seq AS question_seq, q.body, c.session_id, a.id AS answer_id, r.id AS run_id, r.request_id,
+       r.attempt
 FROM messages q
+JOIN conversations c ON c.workspace_id = q.workspace_id AND c.id = q.conversation_id
 JOIN messages a ON a.workspace_id = q.workspace_id AND a.conversation_id = q.conversation_id AND a.parent_seq = q.seq
 JOIN assistant_runs r ON r.workspace_id = a.workspace_id AND r.id = a.run_id
 WHERE q.workspace_id = :workspace_id AND q.user_id = :user_id AND q.client_message_id = :client_message_id

@@ -4,14 +4,14 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from nexus_core import chat, conversations, messages
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
-from nexus_core.errors import Busy, Forbidden, Invalid, NexusError, NotFound
+from nexus_core.errors import Busy, Conflict, Forbidden, Invalid, NexusError, NotFound
 from nexus_core.turns import Turn
 from nexus_core.worker import worker
 from tests.nexus_core.conversing import (
@@ -49,7 +49,7 @@ def test_the_question_is_stored_before_the_model_is_called(me: Scope, database_u
     assert answered.parts == [{"type": "text", "text": "Lisbon."}]
     run = run_of(me, answered.run_id)
     assert (run.status, run.model, run.served_model, run.runtime) == (
-        "succeeded", "openai/gpt-4o-mini", "gpt-4o-mini", "local",
+        "succeeded", "openai/gpt-4o-mini", "served-1", "local",
     )  # fmt: skip
     assert (run.input_tokens, run.output_tokens, run.usage_source) == (11, 7, "provider")
 
@@ -144,6 +144,26 @@ def test_the_same_send_twice_is_one_message_and_one_run(me: Scope, database_url:
     ask(me, "yes", client_message_id="", **where)
     ask(me, "yes", client_message_id="", **where)
     assert bodies(me, turn.conversation_id).count("yes") == 5
+
+
+def test_an_id_that_another_message_has_is_refused_and_nothing_is_stored(me: Scope, database_url: str) -> None:
+    turn, _answer = ask(me, "yes", client_message_id="1", session_id="monday")
+    other, _answer = ask(me, "Hello", session_id="wednesday")
+    for text, where in (
+        ("no", {"session_id": "monday"}),
+        ("yes", {"session_id": "tuesday"}),
+        ("yes", {"conversation_id": other.conversation_id}),
+    ):
+        with pytest.raises(Conflict, match="another message"):
+            chat.send(me, text, client_message_id="1", **where)
+    assert chat.send(me, "yes", client_message_id="1", session_id="monday").run_id == turn.run_id
+    assert count(database_url, "conversations") == 2 and count(database_url, "assistant_runs") == 2
+
+
+def test_the_nil_id_is_nobody(me: Scope) -> None:
+    for place in ({"project_id": UUID(int=0)}, {"agent_id": UUID(int=0)}):
+        with pytest.raises(NotFound):
+            chat.send(me, "Hello", place=Place(**place))
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -230,6 +230,19 @@ def test_of_usage_in_every_chunk_the_last_counts() -> None:
     assert used == Usage(input_tokens=7, output_tokens=3, source="provider")
 
 
+def test_a_count_that_nobody_can_believe_is_no_count() -> None:
+    last = {**delta(), "choices": [], "usage": usage(10**19, 5)}
+    with FaultyServer(sse(delta("a"), delta(finish="stop"), last)) as server:
+        used = end(ask("openai/x", server.base)).usage
+    assert used == Usage(input_tokens=None, output_tokens=5, source="provider")
+
+
+def test_the_model_that_answered_is_the_providers_word() -> None:
+    last = {**delta(), "choices": [], "usage": usage(7, 3)}
+    with FaultyServer(sse(delta("a"), delta(finish="stop"), last)) as server:
+        assert end(ask("openai/x", server.base)).served_model == "served-1"
+
+
 def test_cached_tokens_are_part_of_the_input() -> None:
     last = {**delta(), "choices": [], "usage": usage(1000, 5, prompt_tokens_details={"cached_tokens": 900})}
     with FaultyServer(sse(delta("a"), delta(finish="stop"), last)) as server:

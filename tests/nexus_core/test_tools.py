@@ -82,7 +82,17 @@ def test_decisions_are_listed_the_superseded_ones_when_asked(scope: Scope, apoll
     assert run(scope, apollo, "list_decisions", superseded=True)[0] == decisions
 
 
-ODD = ["", "{", "[]", '"x"', '{"limit": "many"}', '{"query": {"a": 1}}', "null", "[" * 5000]
+ODD = [
+    "",
+    "{",
+    "[]",
+    '"x"',
+    '{"limit": "many"}',
+    '{"query": {"a": 1}}',
+    "null",
+    "[" * 5000,
+    '{"limit": 1e400, "before": 1e400}',
+]
 
 
 @pytest.mark.parametrize("arguments", ODD)
