@@ -64,7 +64,8 @@ FROM (
     """
 CREATE TABLE public.bench_conversations AS
 SELECT row_number() OVER () AS n, c.*,
-       CASE WHEN c.place < 0.7 THEN md5('project' || 1 + c.work %% 12)::uuid END AS project_id,
+       CASE WHEN c.place < 0.25 THEN md5('project' || 1 + c.task %% 12)::uuid
+            WHEN c.place < 0.7 THEN md5('project' || 1 + c.work %% 12)::uuid END AS project_id,
        CASE WHEN c.place < 0.25 THEN md5('task' || c.task)::uuid END AS task_id,
        CASE WHEN c.place < 0.55 OR c.place > 0.8 THEN md5('agent' || 1 + (c.work / 3) %% 40)::uuid END AS agent_id
 FROM (
@@ -75,9 +76,6 @@ FROM (
   FROM public.bench_hours h
   CROSS JOIN generate_series(1, floor(h.wanted + random())::int)
 ) c
-""",
-    """
-UPDATE public.bench_conversations SET project_id = md5('project' || 1 + task %% 12)::uuid WHERE task_id IS NOT NULL
 """,
     """
 INSERT INTO conversations (workspace_id, id, user_id, project_id, task_id, agent_id, title, title_source, created_at,

@@ -1,87 +1,86 @@
 """Charts of the report: pure, from a frame to a plotly figure; one palette, one colour per entity everywhere."""
 
-import tomllib
-from collections.abc import Iterable, Sequence
-from functools import cache
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from nexus_core.i18n import _
+from nexus_core.palette import colours, font, theme
+from nexus_core.text import clip
 
-_THEME = Path(__file__).resolve().parent.parent / ".streamlit" / "config.toml"
 _STATUSES = {"succeeded": "greenColor", "failed": "redColor", "blocked": "orangeColor", "running": "blueColor"}
 _HATCH = {"shape": "/", "size": 5, "solidity": 0.25}
 TOP = 7  # a stack of more tells nothing: the rest is one grey layer
 DASHES = ("solid", "dash", "dot")
+LABEL = 34  # clusters of a name beside a bar; the hover tells all of it
+Ends = tuple[datetime, datetime]
 
 
-@cache
-def theme(mode: str) -> dict[str, Any]:
-    """The colours of .streamlit/config.toml for `mode`, light or dark."""
-    themes: dict[str, dict[str, Any]] = tomllib.loads(_THEME.read_text("utf-8"))["theme"]
-    return themes[mode]
-
-
-def colours(keys: Iterable[str], mode: str = "light") -> dict[str, str]:
-    """A colour for each key: by its name alone, so that it is the same on every page and in every session.
-
-    Where two of the shown keys would meet, the later one in the order of names takes the next free colour.
-    """
-    palette: Sequence[str] = theme(mode)["chartCategoricalColors"]
-    taken: dict[int, str] = {}
-    found = {}
-    for key in sorted(set(keys)):
-        wanted = int.from_bytes(sha256(key.encode()).digest()[:4]) % len(palette)
-        free = (place for n in range(len(palette)) if (place := (wanted + n) % len(palette)) not in taken)
-        place = next(free, wanted)
-        taken[place] = key
-        found[key] = palette[place]
-    return found
-
-
-def stack(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = "") -> go.Figure:
+def stack(
+    frame: pd.DataFrame,
+    value: str,
+    *,
+    mode: str = "light",
+    unit: str = "",
+    ends: Ends | None = None,
+    names: Mapping[str, str] | None = None,
+) -> go.Figure:
     """Bars of `value` by `start`, stacked by `key`, the largest at the bottom; open buckets are hatched.
 
     Every bar carries its key and the UTC ends of its bucket as customdata, for the click that opens the runs behind it.
+    `ends`: from where to where the axis goes, on the zone's clock; `names`: what people call the keys.
     """
-    figure = _figure(mode)
+    figure = _figure(mode, ends)
     if frame.empty:
         return _nothing(figure, mode)
-    shown = _top(frame, value)
+    shown = top(frame, value)
     order = shown.groupby("key", sort=False)[value].sum().sort_values(ascending=False).index
-    known = colours((key for key in order if key != _rest()), mode)
+    known = colours((key for key in order if key != rest()), mode)
     for key in order:
         part = shown[shown["key"] == key]
+        name = _literal((names or {}).get(key, key))
         figure.add_bar(
             x=part["start"],
             y=part[value],
-            name=key,
+            name=name,
+            meta=key,
             marker={
                 "color": known.get(key, theme(mode)["grayColor"]),
                 "pattern": _HATCH | {"shape": ["/" if is_open else "" for is_open in part["open"]]},
                 "line": {"width": 0},
             },
             customdata=part[["key", "from_at", "to_at"]].astype(str).to_numpy(),
-            hovertemplate=f"%{{x|%a %d %b %Y %H:%M}}<br>{_literal(key)}: {unit}%{{y:,.4~f}}<extra></extra>",
+            hovertemplate=f"%{{x|%a %d %b %Y %H:%M}}<br>{name}: {unit}%{{y:,.4~f}}<extra></extra>",
         )
+    figure.update_yaxes(tickprefix=unit)
     figure.update_layout(barmode="stack", bargap=0.15)
     return figure
 
 
-def lines(frame: pd.DataFrame, columns: dict[str, str], *, mode: str = "light", unit: str = "") -> go.Figure:
-    """A line for each of `columns` (column: its name) by `start`; unknown is a gap, one bucket alone is a point."""
-    figure = _figure(mode)
+def lines(
+    frame: pd.DataFrame,
+    columns: dict[str, str],
+    *,
+    mode: str = "light",
+    unit: str = "",
+    ends: Ends | None = None,
+    scale: float = 1,
+) -> go.Figure:
+    """A line for each of `columns` (column: its name) by `start`; unknown is a gap, one bucket alone is a point.
+
+    Values are divided by `scale`: what is stored in milliseconds is read in seconds.
+    """
+    figure = _figure(mode, ends)
     if frame.empty:
         return _nothing(figure, mode)
     palette = theme(mode)["chartCategoricalColors"]
     for n, (column, name) in enumerate(columns.items()):
         figure.add_scatter(
             x=frame["start"],
-            y=_numbers(frame[column]),
+            y=_numbers(frame[column]) / scale,
             name=name,
             mode="lines+markers",
             connectgaps=False,
@@ -90,25 +89,31 @@ def lines(frame: pd.DataFrame, columns: dict[str, str], *, mode: str = "light", 
             customdata=frame[["from_at", "to_at"]].astype(str).to_numpy(),
             hovertemplate=f"%{{x|%a %d %b %Y %H:%M}}<br>{_literal(name)}: %{{y:,.4~f}}{unit}<extra></extra>",
         )
+    figure.update_yaxes(ticksuffix=unit)
     return figure
 
 
-def statuses(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
+def statuses(
+    frame: pd.DataFrame, *, mode: str = "light", ends: Ends | None = None, names: Mapping[str, str] | None = None
+) -> go.Figure:
     """Runs by `start`, stacked by status in `key`, in the colours that statuses have everywhere."""
-    figure = stack(frame, "runs", mode=mode)
+    figure = stack(frame, "runs", mode=mode, ends=ends, names=names)
     for trace in figure.data:
         if trace.type == "bar":
-            trace.marker.color = theme(mode)[_STATUSES.get(trace.name, "grayColor")]
+            trace.marker.color = theme(mode)[_STATUSES.get(trace.meta, "grayColor")]
     return figure
 
 
 def heat(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = "") -> go.Figure:
-    """`value` by hour and weekday, Monday on top, from a frame of 168 rows."""
+    """`value` by hour and weekday, Monday on top, from a frame of 168 rows.
+
+    Plotly selects no cell of a heat map: an unseen point on each, with weekday and hour as customdata, takes the click.
+    """
     figure = _figure(mode)
     if frame.empty:
         return _nothing(figure, mode)
     table = frame.assign(**{value: _numbers(frame[value])}).pivot(index="weekday", columns="hour", values=value)
-    days = [_("Mon"), _("Tue"), _("Wed"), _("Thu"), _("Fri"), _("Sat"), _("Sun")]
+    days = weekdays()
     scale = theme(mode)["chartSequentialColors"]
     figure.add_heatmap(
         z=table.to_numpy(),
@@ -118,10 +123,20 @@ def heat(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = ""
         ygap=1,
         colorscale=[[n / (len(scale) - 1), colour] for n, colour in enumerate(scale)],
         colorbar={"thickness": 8, "outlinewidth": 0},
-        hovertemplate=f"%{{y}} %{{x}}:00 · {unit}%{{z:,.4~f}}<extra></extra>",
+        hoverinfo="skip",
     )
-    figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(dtick=3)
+    figure.add_scatter(
+        x=frame["hour"],
+        y=[days[weekday - 1] for weekday in frame["weekday"]],
+        mode="markers",
+        marker={"symbol": "square", "size": 18, "opacity": 0},
+        customdata=[[str(day), str(hour), value] for day, hour, value in zip(*_cells(frame, value), strict=True)],
+        hovertemplate=f"%{{y}} %{{x}}:00 · {unit}%{{customdata[2]:,.4~f}}<extra></extra>",
+        showlegend=False,
+    )
+    figure.update_yaxes(autorange="reversed", rangemode="normal", showgrid=False)
+    figure.update_xaxes(tickvals=list(range(0, 24, 3)), range=[-0.5, 23.5])
+    figure.update_layout(hovermode="closest")
     return figure
 
 
@@ -131,45 +146,105 @@ def ranking(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str =
     if frame.empty:
         return _nothing(figure, mode)
     known = colours(frame["key"], mode)
+    mark = "id" if "id" in frame else "key"
     figure.add_bar(
         orientation="h",
         x=_numbers(frame[value]),
         y=list(range(len(frame))),
         marker={"color": [known[key] for key in frame["key"]]},
-        customdata=frame[["id" if "id" in frame else "key", "key"]].to_numpy(),
+        customdata=[[mark, _literal(key)] for mark, key in zip(frame[mark], frame["key"], strict=True)],
         hovertemplate=f"%{{customdata[1]}}: {unit}%{{x:,.4~f}}<extra></extra>",
     )
-    labels = [_literal(key) for key in frame["key"]]
-    figure.update_yaxes(autorange="reversed", tickvals=list(range(len(frame))), ticktext=labels, automargin=True)
+    labels = [_literal(clip(key, LABEL)) for key in frame["key"]]
+    places = list(range(len(frame)))
+    figure.update_yaxes(autorange="reversed", tickvals=places, ticktext=labels, automargin=True, showgrid=False)
+    figure.update_xaxes(showgrid=True, tickprefix=unit)
     return figure
 
 
-def spark(values: Sequence[Any], *, mode: str = "light") -> go.Figure:
-    """A line without axes for a card; what is unknown is a gap."""
+def causes(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
+    """Bars of `change` by `key`, to the right where spend grew by it and to the left where it shrank."""
     figure = _figure(mode)
-    accent = theme(mode)["primaryColor"]
-    figure.add_scatter(
-        y=_numbers(pd.Series(list(values), dtype=object)), mode="lines", line={"color": accent, "width": 2}
+    if frame.empty:
+        return _nothing(figure, mode)
+    colour = theme(mode)
+    figure.add_bar(
+        orientation="h",
+        x=_numbers(frame["change"]),
+        y=frame["key"],
+        marker={"color": [colour["orangeColor" if change > 0 else "greenColor"] for change in frame["change"]]},
+        hovertemplate="%{y}: %{x:+$,.4~f}<extra></extra>",
     )
-    figure.update_layout(height=42, margin={"l": 0, "r": 0, "t": 2, "b": 2}, showlegend=False, hovermode=False)
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False)
+    figure.update_yaxes(autorange="reversed", automargin=True, showgrid=False)
+    figure.update_xaxes(showgrid=True, tickprefix="$", zeroline=True, zerolinecolor=colour["grayColor"])
     return figure
 
 
-def _top(frame: pd.DataFrame, value: str) -> pd.DataFrame:
-    """The TOP largest keys; the others together as one."""
+def course(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
+    """What was spent since the first of the month, and where that is heading, with its band, by `day`."""
+    figure = _figure(mode)
+    if frame.empty:
+        return _nothing(figure, mode, _("A forecast needs 14 closed days."))
+    accent, days = theme(mode)["primaryColor"], frame["day"]
+    for column in ("low", "high"):
+        figure.add_scatter(
+            x=days, y=_numbers(frame[column]), mode="lines", line={"width": 0}, showlegend=False, hoverinfo="skip",
+            fill="tonexty" if column == "high" else None, fillcolor=accent + "33",
+        )  # fmt: skip
+    shown = (("spent", _("Spent"), "solid"), ("expected", _("Expected, with the band that holds 4 times in 5"), "dot"))
+    for column, name, dash in shown:
+        figure.add_scatter(
+            x=days, y=_numbers(frame[column]), name=name, mode="lines+markers",
+            line={"color": accent, "width": 2, "dash": dash}, marker={"size": 3},
+            hovertemplate="%{x|%a %d %b}: $%{y:,.2f}<extra></extra>",
+        )  # fmt: skip
+    return figure
+
+
+def spark(values: Sequence[Any], *, mode: str = "light", width: int = 96, height: int = 32) -> str:
+    """A line without axes for a card, as SVG; what is unknown is a gap, one value alone is a point."""
+    numbers = [float("nan") if value is None else float(value) for value in values]
+    known = [value for value in numbers if value == value]
+    low, high = min([0.0, *known]), max([0.0, *known])
+    step, scale = (width - 6) / max(len(numbers) - 1, 1), (height - 6) / ((high - low) or 1)
+    path, pen = "", "M"
+    for place, value in enumerate(numbers):
+        if value != value:
+            pen = "M"
+            continue
+        x, y = 3 + place * step, height - 3 - (value - low) * scale
+        path += f"{pen}{x:.1f} {y:.1f}" + ("h.01" if pen == "M" else "")  # a stroke of no length is not drawn
+        pen = "L"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+        f'<path d="{path}" fill="none" stroke="{theme(mode)["primaryColor"]}" stroke-width="2" stroke-linecap="round"'
+        f' stroke-linejoin="round"/></svg>'
+    )
+
+
+def weekdays() -> list[str]:
+    """The names of the days in short, Monday first."""
+    return [_("Mon"), _("Tue"), _("Wed"), _("Thu"), _("Fri"), _("Sat"), _("Sun")]
+
+
+def top(frame: pd.DataFrame, value: str) -> pd.DataFrame:
+    """The layers of a stack: the TOP largest keys, the others together as one."""
     numbers = frame.assign(**{value: _numbers(frame[value])})
     sizes = numbers.groupby("key", sort=False)[value].sum().sort_values(ascending=False)
     if len(sizes) <= TOP + 1:
         return numbers
     kept = set(sizes.index[:TOP])
-    named = numbers.assign(key=[key if key in kept else _rest() for key in numbers["key"]])
+    named = numbers.assign(key=[key if key in kept else rest() for key in numbers["key"]])
     return named.groupby(["start", "from_at", "to_at", "open", "key"], sort=False, as_index=False)[[value]].sum()
 
 
-def _rest() -> str:
+def rest() -> str:
+    """What the layer of all smaller keys is called."""
     return _("All others")
+
+
+def _cells(frame: pd.DataFrame, value: str) -> tuple[list[Any], list[Any], list[Any]]:
+    return list(frame["weekday"]), list(frame["hour"]), [None if n != n else n for n in _numbers(frame[value])]
 
 
 def _numbers(values: "pd.Series[Any]") -> "pd.Series[float]":
@@ -181,27 +256,28 @@ def _literal(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "%\u200b{")
 
 
-def _figure(mode: str) -> go.Figure:
+def _figure(mode: str, ends: Ends | None = None) -> go.Figure:
     colour = theme(mode)
     axis = {"gridcolor": colour["borderColor"], "zeroline": False, "linecolor": colour["borderColor"]}
     return go.Figure(
         layout={
             "template": "none",
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"color": colour["textColor"], "size": 13},
+            "paper_bgcolor": colour["backgroundColor"],
+            "plot_bgcolor": colour["backgroundColor"],
+            "font": {"color": colour["textColor"], "size": 12, "family": font()},
             "margin": {"l": 48, "r": 8, "t": 8, "b": 32},
-            "legend": {"orientation": "h", "y": -0.18},
+            "legend": {"orientation": "h", "y": -0.12, "yanchor": "top"},
             "hoverlabel": {"bgcolor": colour["secondaryBackgroundColor"], "font": {"color": colour["textColor"]}},
-            "xaxis": axis | {"showgrid": False},
+            "xaxis": axis | {"showgrid": False} | ({"range": list(ends), "type": "date"} if ends else {}),
             "yaxis": axis | {"rangemode": "tozero"},
+            "dragmode": False,
         }
     )
 
 
-def _nothing(figure: go.Figure, mode: str) -> go.Figure:
+def _nothing(figure: go.Figure, mode: str, why: str | None = None) -> go.Figure:
     figure.add_annotation(
-        text=_("Nothing ran in this range."), showarrow=False, font={"color": theme(mode)["grayColor"]}
+        text=why or _("Nothing ran in this range."), showarrow=False, font={"color": theme(mode)["grayColor"]}
     )
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)

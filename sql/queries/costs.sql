@@ -236,13 +236,21 @@ WHERE t.workspace_id = :workspace_id AND t.status = 'done' AND t.closed_at >= :f
 SELECT min(created_at) FROM assistant_runs WHERE workspace_id = :workspace_id;
 
 -- name: names
--- What people call these projects, agents, people and tasks.
+-- What people call these projects, agents, people, tasks and conversations.
 SELECT id, name FROM projects WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]))
 UNION ALL
 SELECT id, name FROM agents WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]))
 UNION ALL
 SELECT id, title FROM tasks WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]))
 UNION ALL
+SELECT id, title FROM conversations WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]))
+UNION ALL
 SELECT p.id, coalesce(nullif(p.name, ''), p.email) FROM people p
 JOIN memberships m ON m.workspace_id = :workspace_id AND m.user_id = p.id
 WHERE p.id = ANY(CAST(:ids AS uuid[]));
+
+-- name: choices
+-- What the summed-up days of a range tell the use of models apart by.
+SELECT DISTINCT kind, provider, model, runtime, profile_slug AS profile, status
+FROM run_rollup
+WHERE workspace_id = :workspace_id AND cube = 'model' AND from_at >= :from_at AND from_at < :to_at;
