@@ -54,8 +54,8 @@ def of(page: Dashboard) -> tuple[Card, ...]:
         _sum(page, "tokens", _("Tokens"), "count", lambda part: part.tokens),
         _failures(page),
         _time(page, "median", _("Median duration"), "duration", lambda item: item.p50),
-        _time(page, "p95", _("95 % of runs within"), "duration", lambda item: item.p95),
-        _time(page, "first_token", _("First token, median"), "first_token", lambda item: item.p50),
+        _time(page, "p95", _("95 % within"), "duration", lambda item: item.p95),
+        _time(page, "first_token", _("First token"), "first_token", lambda item: item.p50),
         _sum(page, "unpriced", _("Unpriced"), "share", unpriced_share, worse=True, unpriced=True),
     )
 

@@ -1,7 +1,7 @@
 """Charts of the report: pure, from a frame to a plotly figure; one palette, one colour per entity everywhere."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pandas as pd
@@ -36,7 +36,7 @@ def stack(
     figure = _figure(mode, ends)
     if frame.empty:
         return _nothing(figure, mode)
-    shown = top(frame, value)
+    shown, when = top(frame, value), _hover(ends)
     order = shown.groupby("key", sort=False)[value].sum().sort_values(ascending=False).index
     known = colours((key for key in order if key != rest()), mode)
     for key in order:
@@ -53,10 +53,10 @@ def stack(
                 "line": {"width": 0},
             },
             customdata=part[["key", "from_at", "to_at"]].astype(str).to_numpy(),
-            hovertemplate=f"%{{x|%a %d %b %Y %H:%M}}<br>{name}: {unit}%{{y:,.4~f}}<extra></extra>",
+            hovertemplate=f"%{{x|{when}}}<br>{name}: {unit}%{{y:,.4~f}}<extra></extra>",
         )
     figure.update_yaxes(tickprefix=unit)
-    figure.update_layout(barmode="stack", bargap=0.15)
+    figure.update_layout(barmode="stack", bargap=0.15, showlegend=True)
     return figure
 
 
@@ -76,7 +76,7 @@ def lines(
     figure = _figure(mode, ends)
     if frame.empty:
         return _nothing(figure, mode)
-    palette = theme(mode)["chartCategoricalColors"]
+    palette, when = theme(mode)["chartCategoricalColors"], _hover(ends)
     for n, (column, name) in enumerate(columns.items()):
         figure.add_scatter(
             x=frame["start"],
@@ -87,7 +87,7 @@ def lines(
             line={"color": palette[n % len(palette)], "dash": DASHES[n % len(DASHES)], "width": 2},
             marker={"size": 8 if len(frame) == 1 else 4},
             customdata=frame[["from_at", "to_at"]].astype(str).to_numpy(),
-            hovertemplate=f"%{{x|%a %d %b %Y %H:%M}}<br>{_literal(name)}: %{{y:,.4~f}}{unit}<extra></extra>",
+            hovertemplate=f"%{{x|{when}}}<br>{_literal(name)}: %{{y:,.4~f}}{unit}<extra></extra>",
         )
     figure.update_yaxes(ticksuffix=unit)
     return figure
@@ -186,6 +186,8 @@ def course(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     if frame.empty:
         return _nothing(figure, mode, _("A forecast needs 14 closed days."))
     accent, days = theme(mode)["primaryColor"], frame["day"]
+    figure.update_xaxes(type="date", tickformat="%-d %b")
+    figure.update_yaxes(tickprefix="$")
     for column in ("low", "high"):
         figure.add_scatter(
             x=days, y=_numbers(frame[column]), mode="lines", line={"width": 0}, showlegend=False, hoverinfo="skip",
@@ -201,7 +203,7 @@ def course(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     return figure
 
 
-def spark(values: Sequence[Any], *, mode: str = "light", width: int = 96, height: int = 32) -> str:
+def spark(values: Sequence[Any], *, mode: str = "light", width: int = 72, height: int = 24) -> str:
     """A line without axes for a card, as SVG; what is unknown is a gap, one value alone is a point."""
     numbers = [float("nan") if value is None else float(value) for value in values]
     known = [value for value in numbers if value == value]
@@ -266,13 +268,23 @@ def _figure(mode: str, ends: Ends | None = None) -> go.Figure:
             "plot_bgcolor": colour["backgroundColor"],
             "font": {"color": colour["textColor"], "size": 12, "family": font()},
             "margin": {"l": 48, "r": 8, "t": 8, "b": 32},
-            "legend": {"orientation": "h", "y": -0.12, "yanchor": "top"},
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
             "hoverlabel": {"bgcolor": colour["secondaryBackgroundColor"], "font": {"color": colour["textColor"]}},
-            "xaxis": axis | {"showgrid": False} | ({"range": list(ends), "type": "date"} if ends else {}),
+            "xaxis": axis | {"showgrid": False} | (_times(ends) if ends else {}),
             "yaxis": axis | {"rangemode": "tozero"},
             "dragmode": False,
         }
     )
+
+
+def _times(ends: Ends) -> dict[str, Any]:
+    length = ends[1] - ends[0]
+    shape = "%H:%M" if length < timedelta(days=3) else "%-d %b" if length < timedelta(days=400) else "%b %Y"
+    return {"range": list(ends), "type": "date", "tickformat": shape}
+
+
+def _hover(ends: Ends | None) -> str:
+    return "%a %-d %b, %H:%M" if ends and ends[1] - ends[0] < timedelta(days=3) else "%a %-d %b %Y"
 
 
 def _nothing(figure: go.Figure, mode: str, why: str | None = None) -> go.Figure:

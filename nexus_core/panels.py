@@ -123,7 +123,7 @@ def _clock(page: Dashboard) -> Panel:
 
 
 def _dearest(report: Report, by: str, title: str, items: Sequence[Dear]) -> Panel:
-    frame = frames.dearest(items, by)
+    frame = frames.dearest([item for item in items if item.id], by)
 
     def draw(mode: str) -> go.Figure:
         return charts.ranking(frame, "cost", mode=mode, unit="$")

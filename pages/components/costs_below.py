@@ -1,11 +1,12 @@
 """What stands below the main chart of the Costs page beside plain panels: units, causes, waste, one hour's runs."""
 
+from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from nexus_core import behind, charts, costs, figures
-from nexus_core.costs import Unit
+from nexus_core import behind, charts, costs, figures, frames
+from nexus_core.costs import Dear, Unit
 from nexus_core.dashboard import Dashboard
 from nexus_core.database import Scope
 from nexus_core.i18n import _
@@ -40,6 +41,16 @@ def _unit(title: str, unit: Unit, about: str) -> None:
     st.caption(about.format(n=f"{unit.count:,}"))
     if unit.coverage is not None:
         st.caption(_("{share} of the spend has one").format(share=costs_words.share(unit.coverage)))
+
+
+def without(page: Dashboard, by: str, items: Sequence[Dear]) -> None:
+    """What the runs cost that have no agent or task: no entry of a ranking, and not hidden."""
+    for item in items:
+        if item.id is None:
+            cost = costs_words.money(item.cost, at_least=item.cost is not None and item.unpriced > 0)
+            text = _("{nothing}: {cost}, {n} runs")
+            words = text.format(nothing=frames.nothing(by), cost=cost, n=f"{item.runs:,}").replace("$", "\\$")
+            costs_runs.link(words, behind.whole(page.report, {by: (None,)}))
 
 
 def why(page: Dashboard) -> None:

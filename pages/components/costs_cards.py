@@ -7,6 +7,7 @@ from nexus_core.cards import Card
 from nexus_core.costs import Report
 from nexus_core.i18n import _
 from pages.components import costs_runs, costs_words
+from pages.components.markdown import label
 
 
 def draw(found: tuple[Card, ...], report: Report, mode: str) -> None:
@@ -18,36 +19,30 @@ def draw(found: tuple[Card, ...], report: Report, mode: str) -> None:
 
 
 def _card(card: Card, report: Report, mode: str) -> None:
-    costs_runs.link(card.title, _runs(card, report))
-    at_least = card.name == "spend" and report.total.at_least
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", wrap=False):
-        change = costs_words.change(card)
-        st.metric(
-            card.title,
-            costs_words.value(card.now, card.unit, at_least=at_least),
-            change or None,
-            label_visibility="collapsed",
-            delta_color=_colour(card),
-            delta_arrow=_arrow(card),
-            delta_description=costs_words.more(card, report) or None,
-        )
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", wrap=False):
+        costs_runs.link(card.title, _runs(card, report))
         title = _("{title} in the course of the range").format(title=card.title)
-        st.image(charts.spark(card.course, mode=mode), width=96, alt=title)
+        st.image(charts.spark(card.course, mode=mode), width=72, alt=title)
+    at_least = card.name == "spend" and report.total.at_least
+    amount = costs_words.value(card.now, card.unit, at_least=at_least)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.metric(card.title, amount.replace("$", "\\$"), label_visibility="collapsed", width="content")
+        st.markdown(_change(card), width="content")
+    if more := costs_words.more(card, report):
+        st.caption(label(more))
+
+
+def _change(card: Card) -> str:
+    """The change with an arrow, in the colour that says whether it is good."""
+    words = costs_words.change(card)
+    if not words:
+        return ""
+    moved = 0.0 if card.is_new else round(card.change or 0, 4)
+    arrow = "" if not moved else "↑ " if moved > 0 else "↓ "
+    colour = "gray" if card.worse is None or not moved else "red" if (moved > 0) == card.worse else "green"
+    return f":{colour}-badge[{arrow}{words}]"
 
 
 def _runs(card: Card, report: Report) -> behind.Query:
     query = behind.whole(report, card.narrow)
     return query | {"unpriced": ["1"]} if card.unpriced else query
-
-
-def _arrow(card: Card) -> str:
-    moved = 1 if card.is_new else card.change or 0
-    return "off" if card.is_new or not round(moved, 4) else "up" if moved > 0 else "down"
-
-
-def _colour(card: Card) -> str:
-    """Gray where more is neither good nor bad, and where nothing moved."""
-    moved = card.change
-    if card.worse is None or moved is None or not round(moved, 4):
-        return "gray"
-    return "red" if (moved > 0) == card.worse else "green"

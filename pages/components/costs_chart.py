@@ -100,12 +100,16 @@ def _data(panel: Panel, report: Report) -> None:
     popover = st.popover("", icon=":material/table:", type="tertiary", key=f"costs_data_{panel.name}", help=title,
                          on_change="rerun")  # fmt: skip
     if popover.open:
-        with popover:
+        with popover, st.container(width=680):
             st.markdown(f"**{title}**")
             st.caption(
                 _("Money in US dollars, durations in milliseconds, times in {zone}.").format(zone=report.range.zone)
             )
-            st.dataframe(table(panel.frame), hide_index=True, height=320, key=f"costs_table_{panel.name}")
+            shown = table(panel.frame)
+            names = {name: title for name, title in costs_words.columns().items() if name in shown}
+            st.dataframe(
+                shown, hide_index=True, height=320, column_config=names, key=f"costs_table_{panel.name}", alt=title
+            )
             downloads(
                 panel.name, panel.frame, costs_words.name_of_file(panel.name, report.range.first, report.range.last)
             )

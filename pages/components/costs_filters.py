@@ -19,7 +19,7 @@ def draw(filters: Filters, found: Choices) -> None:
     wanted = filters.query()
     with st.popover(title, icon=":material/filter_alt:", key="costs_filters", width="content"):
         st.caption(_("Nothing chosen means everything."))
-        grid = st.grid(2, min_column_width=220)
+        grid = st.container(width=520).grid(2, min_column_width=200)
         for dimension in OFFERED:
             chosen = wanted.get(dimension, [])
             options = list(dict.fromkeys([*found.values.get(dimension, ()), *chosen]))

@@ -19,8 +19,10 @@ SECONDS = 10
 
 def draw(scope: Scope, state: State, found: Choices) -> DeltaGenerator:
     """Everything above the cards; returns the place for the export, which needs what is not read yet."""
-    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-        st.title(_("Costs"), anchor=False, width="content")
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        with st.container(width="content", gap=None):
+            st.title(_("Costs"), anchor=False)
+            st.caption(label(_about(state.span)))
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
             _live()
             costs_filters.draw(state.filters, found)
@@ -28,7 +30,6 @@ def draw(scope: Scope, state: State, found: Choices) -> DeltaGenerator:
             export = st.container(width="content")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _ranges(state.span)
-        st.caption(label(_about(state.span)), width="content")
     costs_filters.pills(state.filters, found)
     if state.notice:
         st.warning(label(state.notice), icon=":material/link_off:")
@@ -64,7 +65,7 @@ def _days_chosen() -> None:
 
 def _about(span: Range) -> str:
     here: datetime = span.now.astimezone(ZoneInfo(span.zone))
-    return " · ".join((costs_words.days(span), span.zone, _("as of {time}").format(time=f"{here:%H:%M:%S}")))
+    return " · ".join((costs_words.days(span), span.zone, _("as of {time}").format(time=f"{here:%H:%M}")))
 
 
 def _live() -> None:

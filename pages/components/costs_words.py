@@ -8,6 +8,7 @@ import pandas as pd
 
 from nexus_core.cards import Card, Value
 from nexus_core.costs import Report
+from nexus_core.figures import Figures
 from nexus_core.i18n import _
 from nexus_core.panels import Panel
 from nexus_core.ranges import Range
@@ -20,8 +21,8 @@ MANY = 1_000_000
 def range_names() -> dict[str, str]:
     """The ranges that a person chooses from."""
     return {
-        "today": _("Today"), "7d": _("7 days"), "30d": _("30 days"), "90d": _("90 days"), "month": _("This month"),
-        "last_month": _("Last month"), "year": _("This year"), "365d": _("12 months"), "own": _("Own"),
+        "today": _("Today"), "7d": _("7 d"), "30d": _("30 d"), "90d": _("90 d"), "month": _("Month"),
+        "last_month": _("Last month"), "year": _("Year"), "365d": _("12 months"), "own": _("Own"),
     }  # fmt: skip
 
 
@@ -92,13 +93,7 @@ def more(card: Card, report: Report) -> str:
     if card.name == "runs":
         return _("{n} requests").format(n=_count(total.requests))
     if card.name == "tokens":
-        parts = {
-            _("in"): total.input_tokens,
-            _("cached"): total.cached_tokens,
-            _("out"): total.output_tokens,
-            _("reasoning"): total.reasoning_tokens,
-        }
-        return " · ".join(f"{figures.count(n)} {name}" for name, n in parts.items() if n is not None)
+        return _tokens(total)
     if card.name == "unpriced":
         return _("{n} runs").format(n=f"{total.unpriced:,}")
     return ""
@@ -122,6 +117,20 @@ def sentence(panel: Panel, report: Report) -> str:
     return _("{title}, {span}: {largest}.").format(title=panel.title, span=span, largest=_largest(known, panel))
 
 
+def columns() -> dict[str, str]:
+    """What people call the columns of the tables; files keep the names that programs read."""
+    return {
+        "start": _("From"), "open": _("Still open"), "key": _("Name"), "runs": _("Runs"), "requests": _("Requests"),
+        "priced": _("Priced"), "unpriced": _("Unpriced"), "without_usage": _("Without usage"), "cost": _("Spend"),
+        "input_tokens": _("Input"), "cached_tokens": _("Cached"), "cache_write_tokens": _("Cache write"),
+        "output_tokens": _("Output"), "reasoning_tokens": _("Reasoning"), "priced_tokens": _("Priced tokens"),
+        "retries": _("Retries"), "retry_cost": _("Spend on retries"), "stopped": _("Stopped"), "tokens": _("Tokens"),
+        "conversation_cost": _("Spend in conversations"), "weekday": _("Weekday"), "hour": _("Hour"),
+        "day": _("Day"), "spent": _("Spent"), "expected": _("Expected"), "low": _("At least"), "high": _("At most"),
+        "change": _("Change"), "share": _("Share"),
+    }  # fmt: skip
+
+
 def hour_of(begin: datetime, end: datetime, zone: ZoneInfo) -> str:
     """One hour of one day: Tue 2026-06-02, 14:00 – 15:00."""
     first, last = begin.astimezone(zone), end.astimezone(zone)
@@ -131,6 +140,20 @@ def hour_of(begin: datetime, end: datetime, zone: ZoneInfo) -> str:
 def name_of_file(name: str, first: date, last: date) -> str:
     """The name of a file without its ending: nexus-costs-spend-2026-06-01-2026-06-30."""
     return f"nexus-costs-{name.replace('_', '-')}-{first}-{last}"
+
+
+def _tokens(total: Figures) -> str:
+    """23.2M in, 7.7M cached · 4.8M out, 187k reasoning, as far as it is known."""
+    sides = (
+        (_("{n} in"), total.input_tokens, _("{n} cached"), total.cached_tokens),
+        (_("{n} out"), total.output_tokens, _("{n} reasoning"), total.reasoning_tokens),
+    )
+    words = []
+    for whole, number, part, some in sides:
+        if number is not None:
+            inner = "" if some is None else ", " + part.format(n=figures.count(some))
+            words.append(whole.format(n=figures.count(number)) + inner)
+    return " · ".join(words)
 
 
 def _largest(frame: pd.DataFrame, panel: Panel) -> str:

@@ -48,7 +48,7 @@ def main() -> None:
 def _charts(scope: Scope, page: Dashboard, shown: dict[str, Panel], mode: str) -> None:
     draw = partial(costs_chart.draw, report=page.report, mode=mode)
     names = {name: title for name, title in panels.dimensions().items() if name in panels.STACKS}
-    draw(shown["spend"], height=330, beside=partial(costs_below.stacks, page.by, names))
+    draw(shown["spend"], height=320, beside=partial(costs_below.stacks, page.by, names))
     grid = st.grid(2, min_column_width=420)
     for name in ("tokens", "status", "duration", "first_token"):
         with grid.container(height="stretch"):
@@ -57,9 +57,9 @@ def _charts(scope: Scope, page: Dashboard, shown: dict[str, Panel], mode: str) -
         draw(shown["clock"], below=partial(costs_below.hours, scope, page))
     with grid.container(height="stretch"):
         draw(shown["conversations"])
-    for name in ("agents", "tasks"):
+    for name, by, items in (("agents", "agent", page.agents), ("tasks", "task", page.tasks)):
         with grid.container(height="stretch"):
-            draw(shown[name])
+            draw(shown[name], below=partial(costs_below.without, page, by, items))
     below = {"why": costs_below.why, "waste": costs_below.waste, "forecast": costs_below.forecast}
     for name, words in below.items():
         with grid.container(height="stretch"):
