@@ -1,6 +1,6 @@
 """Charts of the report: pure, from a frame to a plotly figure; one palette, one colour per entity everywhere."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +14,8 @@ from nexus_core.text import clip
 _STATUSES = {"succeeded": "greenColor", "failed": "redColor", "blocked": "orangeColor", "running": "blueColor"}
 _HATCH = {"shape": "/", "size": 5, "solidity": 0.25}
 TOP = 7  # a stack of more tells nothing: the rest is one grey layer
+_STACKED: dict[str, Any] = {"barmode": "stack", "bargap": 0.15, "showlegend": True}
+_SIDEWAYS = {"autorange": "reversed", "automargin": True, "showgrid": False}
 DASHES = ("solid", "dash", "dot")
 LABEL = 34  # clusters of a name beside a bar; the hover tells all of it
 Ends = tuple[datetime, datetime]
@@ -33,31 +35,9 @@ def stack(
     Every bar carries its key and the UTC ends of its bucket as customdata, for the click that opens the runs behind it.
     `ends`: from where to where the axis goes, on the zone's clock; `names`: what people call the keys.
     """
-    figure = _figure(mode, ends)
     if frame.empty:
-        return _nothing(figure, mode)
-    shown, when = top(frame, value), _hover(ends)
-    order = shown.groupby("key", sort=False)[value].sum().sort_values(ascending=False).index
-    known = colours((key for key in order if key != rest()), mode)
-    for key in order:
-        part = shown[shown["key"] == key]
-        name = _literal((names or {}).get(key, key))
-        figure.add_bar(
-            x=part["start"],
-            y=part[value],
-            name=name,
-            meta=key,
-            marker={
-                "color": known.get(key, theme(mode)["grayColor"]),
-                "pattern": _HATCH | {"shape": ["/" if is_open else "" for is_open in part["open"]]},
-                "line": {"width": 0},
-            },
-            customdata=part[["key", "from_at", "to_at"]].astype(str).to_numpy(),
-            hovertemplate=f"%{{x|{when}}}<br>{name}: {unit}%{{y:,.4~f}}<extra></extra>",
-        )
-    figure.update_yaxes(tickprefix=unit)
-    figure.update_layout(barmode="stack", bargap=0.15, showlegend=True)
-    return figure
+        return _nothing(mode)
+    return _figure(_layers(frame, value, mode, unit, ends, names or {}), mode, ends, y={"tickprefix": unit}, **_STACKED)
 
 
 def lines(
@@ -73,35 +53,37 @@ def lines(
 
     Values are divided by `scale`: what is stored in milliseconds is read in seconds.
     """
-    figure = _figure(mode, ends)
     if frame.empty:
-        return _nothing(figure, mode)
+        return _nothing(mode)
     palette, when = theme(mode)["chartCategoricalColors"], _hover(ends)
-    for n, (column, name) in enumerate(columns.items()):
-        figure.add_scatter(
-            x=frame["start"],
-            y=_numbers(frame[column]) / scale,
-            name=name,
-            mode="lines+markers",
-            connectgaps=False,
-            line={"color": palette[n % len(palette)], "dash": DASHES[n % len(DASHES)], "width": 2},
-            marker={"size": 8 if len(frame) == 1 else 4},
-            customdata=frame[["from_at", "to_at"]].astype(str).to_numpy(),
-            hovertemplate=f"%{{x|{when}}}<br>{_literal(name)}: %{{y:,.4~f}}{unit}<extra></extra>",
-        )
-    figure.update_yaxes(ticksuffix=unit)
-    return figure
+    traces = [
+        {
+            "type": "scatter",
+            "x": list(frame["start"]),
+            "y": [value / scale for value in _numbers(frame[column])],
+            "name": name,
+            "mode": "lines+markers",
+            "connectgaps": False,
+            "line": {"color": palette[n % len(palette)], "dash": DASHES[n % len(DASHES)], "width": 2},
+            "marker": {"size": 8 if len(frame) == 1 else 4},
+            "customdata": _texts(frame, "from_at", "to_at"),
+            "hovertemplate": f"%{{x|{when}}}<br>{_literal(name)}: %{{y:,.4~f}}{unit}<extra></extra>",
+        }
+        for n, (column, name) in enumerate(columns.items())
+    ]
+    return _figure(traces, mode, ends, y={"ticksuffix": unit})
 
 
 def statuses(
     frame: pd.DataFrame, *, mode: str = "light", ends: Ends | None = None, names: Mapping[str, str] | None = None
 ) -> go.Figure:
     """Runs by `start`, stacked by status in `key`, in the colours that statuses have everywhere."""
-    figure = stack(frame, "runs", mode=mode, ends=ends, names=names)
-    for trace in figure.data:
-        if trace.type == "bar":
-            trace.marker.color = theme(mode)[_STATUSES.get(trace.meta, "grayColor")]
-    return figure
+    if frame.empty:
+        return _nothing(mode)
+    layers = _layers(frame, "runs", mode, "", ends, names or {})
+    for layer in layers:
+        layer["marker"]["color"] = theme(mode)[_STATUSES.get(layer["meta"], "grayColor")]
+    return _figure(layers, mode, ends, **_STACKED)
 
 
 def heat(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = "") -> go.Figure:
@@ -109,119 +91,91 @@ def heat(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = ""
 
     Plotly selects no cell of a heat map: an unseen point on each, with weekday and hour as customdata, takes the click.
     """
-    figure = _figure(mode)
     if frame.empty:
-        return _nothing(figure, mode)
-    table = frame.assign(**{value: _numbers(frame[value])}).pivot(index="weekday", columns="hour", values=value)
-    days = weekdays()
-    scale = theme(mode)["chartSequentialColors"]
-    figure.add_heatmap(
-        z=table.to_numpy(),
-        x=list(table.columns),
-        y=days,
-        xgap=1,
-        ygap=1,
-        colorscale=[[n / (len(scale) - 1), colour] for n, colour in enumerate(scale)],
-        colorbar={"thickness": 8, "outlinewidth": 0},
-        hoverinfo="skip",
-    )
-    figure.add_scatter(
-        x=frame["hour"],
-        y=[days[weekday - 1] for weekday in frame["weekday"]],
-        mode="markers",
-        marker={"symbol": "square", "size": 18, "opacity": 0},
-        customdata=[[str(day), str(hour), value] for day, hour, value in zip(*_cells(frame, value), strict=True)],
-        hovertemplate=f"%{{y}} %{{x}}:00 · {unit}%{{customdata[2]:,.4~f}}<extra></extra>",
-        showlegend=False,
-    )
-    figure.update_yaxes(autorange="reversed", rangemode="normal", showgrid=False)
-    figure.update_xaxes(tickvals=list(range(0, 24, 3)), range=[-0.5, 23.5])
-    figure.update_layout(hovermode="closest")
-    return figure
+        return _nothing(mode)
+    days, scale = weekdays(), theme(mode)["chartSequentialColors"]
+    numbers = _numbers(frame[value])
+    cells = list(zip(frame["weekday"], frame["hour"], numbers, strict=True))
+    map_ = {
+        "type": "heatmap",
+        "x": list(range(24)),
+        "y": days,
+        "z": [[number for day, _hour, number in cells if day == row + 1] for row in range(7)],
+        "xgap": 1,
+        "ygap": 1,
+        "colorscale": [[n / (len(scale) - 1), colour] for n, colour in enumerate(scale)],
+        "colorbar": {"thickness": 8, "outlinewidth": 0},
+        "hoverinfo": "skip",
+    }
+    points = {
+        "type": "scatter",
+        "x": list(frame["hour"]),
+        "y": [days[day - 1] for day in frame["weekday"]],
+        "mode": "markers",
+        "marker": {"symbol": "square", "size": 18, "opacity": 0},
+        "customdata": [[str(day), str(hour), None if number != number else number] for day, hour, number in cells],
+        "hovertemplate": f"%{{y}} %{{x}}:00 · {unit}%{{customdata[2]:,.4~f}}<extra></extra>",
+        "showlegend": False,
+    }
+    x = {"tickvals": list(range(0, 24, 3)), "range": [-0.5, 23.5]}
+    y = {"autorange": "reversed", "rangemode": "normal", "showgrid": False}
+    return _figure([map_, points], mode, x=x, y=y, hovermode="closest")
 
 
 def ranking(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = "") -> go.Figure:
     """Horizontal bars of `value` by `key`, the largest on top, each with its `id` (or key) as customdata."""
-    figure = _figure(mode)
     if frame.empty:
-        return _nothing(figure, mode)
+        return _nothing(mode)
     known = colours(frame["key"], mode)
-    mark = "id" if "id" in frame else "key"
-    figure.add_bar(
-        orientation="h",
-        x=_numbers(frame[value]),
-        y=list(range(len(frame))),
-        marker={"color": [known[key] for key in frame["key"]]},
-        customdata=[[mark, _literal(key)] for mark, key in zip(frame[mark], frame["key"], strict=True)],
-        hovertemplate=f"%{{customdata[1]}}: {unit}%{{x:,.4~f}}<extra></extra>",
-    )
+    marks = frame["id" if "id" in frame else "key"]
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": _numbers(frame[value]),
+        "y": list(range(len(frame))),
+        "marker": {"color": [known[key] for key in frame["key"]]},
+        "customdata": [[mark, _literal(key)] for mark, key in zip(marks, frame["key"], strict=True)],
+        "hovertemplate": f"%{{customdata[1]}}: {unit}%{{x:,.4~f}}<extra></extra>",
+    }
     labels = [_literal(clip(key, LABEL)) for key in frame["key"]]
-    places = list(range(len(frame)))
-    figure.update_yaxes(autorange="reversed", tickvals=places, ticktext=labels, automargin=True, showgrid=False)
-    figure.update_xaxes(showgrid=True, tickprefix=unit)
-    return figure
+    x = {"showgrid": True, "tickprefix": unit}
+    return _figure([bars], mode, x=x, y=_SIDEWAYS | {"tickvals": bars["y"], "ticktext": labels})
 
 
 def causes(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     """Bars of `change` by `key`, to the right where spend grew by it and to the left where it shrank."""
-    figure = _figure(mode)
     if frame.empty:
-        return _nothing(figure, mode)
+        return _nothing(mode)
     colour = theme(mode)
-    figure.add_bar(
-        orientation="h",
-        x=_numbers(frame["change"]),
-        y=frame["key"],
-        marker={"color": [colour["orangeColor" if change > 0 else "greenColor"] for change in frame["change"]]},
-        hovertemplate="%{y}: %{x:+$,.4~f}<extra></extra>",
-    )
-    figure.update_yaxes(autorange="reversed", automargin=True, showgrid=False)
-    figure.update_xaxes(showgrid=True, tickprefix="$", zeroline=True, zerolinecolor=colour["grayColor"])
-    return figure
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": _numbers(frame["change"]),
+        "y": list(frame["key"]),
+        "marker": {"color": [colour["orangeColor" if change > 0 else "greenColor"] for change in frame["change"]]},
+        "hovertemplate": "%{y}: %{x:+$,.4~f}<extra></extra>",
+    }
+    x = {"showgrid": True, "tickprefix": "$", "zeroline": True, "zerolinecolor": colour["grayColor"]}
+    return _figure([bars], mode, x=x, y=_SIDEWAYS)
 
 
 def course(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     """What was spent since the first of the month, and where that is heading, with its band, by `day`."""
-    figure = _figure(mode)
     if frame.empty:
-        return _nothing(figure, mode, _("A forecast needs 14 closed days."))
-    accent, days = theme(mode)["primaryColor"], frame["day"]
-    figure.update_xaxes(type="date", tickformat="%-d %b")
-    figure.update_yaxes(tickprefix="$")
-    for column in ("low", "high"):
-        figure.add_scatter(
-            x=days, y=_numbers(frame[column]), mode="lines", line={"width": 0}, showlegend=False, hoverinfo="skip",
-            fill="tonexty" if column == "high" else None, fillcolor=accent + "33",
-        )  # fmt: skip
+        return _nothing(mode, _("A forecast needs 14 closed days."))
+    accent = theme(mode)["primaryColor"]
+    line = {"type": "scatter", "x": list(frame["day"])}
+    edge = line | {"mode": "lines", "line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
+    traces: list[dict[str, Any]] = [
+        edge | {"y": _numbers(frame["low"])},
+        edge | {"y": _numbers(frame["high"]), "fill": "tonexty", "fillcolor": accent + "33"},
+    ]
     shown = (("spent", _("Spent"), "solid"), ("expected", _("Expected, with the band that holds 4 times in 5"), "dot"))
     for column, name, dash in shown:
-        figure.add_scatter(
-            x=days, y=_numbers(frame[column]), name=name, mode="lines+markers",
-            line={"color": accent, "width": 2, "dash": dash}, marker={"size": 3},
-            hovertemplate="%{x|%a %d %b}: $%{y:,.2f}<extra></extra>",
-        )  # fmt: skip
-    return figure
-
-
-def spark(values: Sequence[Any], *, mode: str = "light", width: int = 72, height: int = 24) -> str:
-    """A line without axes for a card, as SVG; what is unknown is a gap, one value alone is a point."""
-    numbers = [float("nan") if value is None else float(value) for value in values]
-    known = [value for value in numbers if value == value]
-    low, high = min([0.0, *known]), max([0.0, *known])
-    step, scale = (width - 6) / max(len(numbers) - 1, 1), (height - 6) / ((high - low) or 1)
-    path, pen = "", "M"
-    for place, value in enumerate(numbers):
-        if value != value:
-            pen = "M"
-            continue
-        x, y = 3 + place * step, height - 3 - (value - low) * scale
-        path += f"{pen}{x:.1f} {y:.1f}" + ("h.01" if pen == "M" else "")  # a stroke of no length is not drawn
-        pen = "L"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
-        f'<path d="{path}" fill="none" stroke="{theme(mode)["primaryColor"]}" stroke-width="2" stroke-linecap="round"'
-        f' stroke-linejoin="round"/></svg>'
-    )
+        style = {"line": {"color": accent, "width": 2, "dash": dash}, "marker": {"size": 3}, "mode": "lines+markers"}
+        about = {"name": name, "hovertemplate": "%{x|%a %-d %b}: $%{y:,.2f}<extra></extra>"}
+        traces.append(line | style | about | {"y": _numbers(frame[column])})
+    return _figure(traces, mode, x={"type": "date", "tickformat": "%-d %b"}, y={"tickprefix": "$"})
 
 
 def weekdays() -> list[str]:
@@ -231,7 +185,7 @@ def weekdays() -> list[str]:
 
 def top(frame: pd.DataFrame, value: str) -> pd.DataFrame:
     """The layers of a stack: the TOP largest keys, the others together as one."""
-    numbers = frame.assign(**{value: _numbers(frame[value])})
+    numbers = frame.assign(**{value: pd.Series(_numbers(frame[value]), dtype="float64", index=frame.index)})
     sizes = numbers.groupby("key", sort=False)[value].sum().sort_values(ascending=False)
     if len(sizes) <= TOP + 1:
         return numbers
@@ -245,12 +199,39 @@ def rest() -> str:
     return _("All others")
 
 
-def _cells(frame: pd.DataFrame, value: str) -> tuple[list[Any], list[Any], list[Any]]:
-    return list(frame["weekday"]), list(frame["hour"]), [None if n != n else n for n in _numbers(frame[value])]
+def _layers(
+    frame: pd.DataFrame, value: str, mode: str, unit: str, ends: Ends | None, names: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    shown, when = top(frame, value), _hover(ends)
+    order = shown.groupby("key", sort=False)[value].sum().sort_values(ascending=False).index
+    known = colours((key for key in order if key != rest()), mode)
+    layers = []
+    for key in order:
+        part, name = shown[shown["key"] == key], _literal(names.get(key, key))
+        pattern = _HATCH | {"shape": ["/" if is_open else "" for is_open in part["open"]]}
+        layers.append(
+            {
+                "type": "bar",
+                "x": list(part["start"]),
+                "y": list(part[value]),
+                "name": name,
+                "meta": key,
+                "marker": {
+                    "color": known.get(key, theme(mode)["grayColor"]), "pattern": pattern, "line": {"width": 0},
+                },
+                "customdata": _texts(part, "key", "from_at", "to_at"),
+                "hovertemplate": f"%{{x|{when}}}<br>{name}: {unit}%{{y:,.4~f}}<extra></extra>",
+            }
+        )  # fmt: skip
+    return layers
 
 
-def _numbers(values: "pd.Series[Any]") -> "pd.Series[float]":
-    return pd.Series([None if value is None else float(value) for value in values], dtype="float64", index=values.index)
+def _texts(frame: pd.DataFrame, *columns: str) -> list[list[str]]:
+    return [[str(value) for value in row] for row in zip(*(frame[name] for name in columns), strict=True)]
+
+
+def _numbers(values: Iterable[Any]) -> list[float]:
+    return [float("nan") if value is None else float(value) for value in values]
 
 
 def _literal(text: str) -> str:
@@ -258,23 +239,31 @@ def _literal(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "%\u200b{")
 
 
-def _figure(mode: str, ends: Ends | None = None) -> go.Figure:
+def _figure(
+    traces: Sequence[Mapping[str, Any]],
+    mode: str,
+    ends: Ends | None = None,
+    *,
+    x: Mapping[str, Any] | None = None,
+    y: Mapping[str, Any] | None = None,
+    **layout: Any,
+) -> go.Figure:
+    """A figure made at once: plotly takes five times as long when its parts are changed one by one."""
     colour = theme(mode)
     axis = {"gridcolor": colour["borderColor"], "zeroline": False, "linecolor": colour["borderColor"]}
-    return go.Figure(
-        layout={
-            "template": "none",
-            "paper_bgcolor": colour["backgroundColor"],
-            "plot_bgcolor": colour["backgroundColor"],
-            "font": {"color": colour["textColor"], "size": 12, "family": font()},
-            "margin": {"l": 48, "r": 8, "t": 8, "b": 32},
-            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
-            "hoverlabel": {"bgcolor": colour["secondaryBackgroundColor"], "font": {"color": colour["textColor"]}},
-            "xaxis": axis | {"showgrid": False} | (_times(ends) if ends else {}),
-            "yaxis": axis | {"rangemode": "tozero"},
-            "dragmode": False,
-        }
-    )
+    common = {
+        "template": "none",
+        "paper_bgcolor": colour["backgroundColor"],
+        "plot_bgcolor": colour["backgroundColor"],
+        "font": {"color": colour["textColor"], "size": 12, "family": font()},
+        "margin": {"l": 48, "r": 8, "t": 8, "b": 32},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+        "hoverlabel": {"bgcolor": colour["secondaryBackgroundColor"], "font": {"color": colour["textColor"]}},
+        "xaxis": axis | {"showgrid": False} | (_times(ends) if ends else {}) | dict(x or {}),
+        "yaxis": axis | {"rangemode": "tozero"} | dict(y or {}),
+        "dragmode": False,
+    }
+    return go.Figure({"data": list(traces), "layout": common | layout})
 
 
 def _times(ends: Ends) -> dict[str, Any]:
@@ -287,10 +276,7 @@ def _hover(ends: Ends | None) -> str:
     return "%a %-d %b, %H:%M" if ends and ends[1] - ends[0] < timedelta(days=3) else "%a %-d %b %Y"
 
 
-def _nothing(figure: go.Figure, mode: str, why: str | None = None) -> go.Figure:
-    figure.add_annotation(
-        text=why or _("Nothing ran in this range."), showarrow=False, font={"color": theme(mode)["grayColor"]}
-    )
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False)
-    return figure
+def _nothing(mode: str, why: str | None = None) -> go.Figure:
+    said = {"text": why or _("Nothing ran in this range."), "showarrow": False}
+    unseen = {"visible": False}
+    return _figure([], mode, x=unseen, y=unseen, annotations=[said | {"font": {"color": theme(mode)["grayColor"]}}])

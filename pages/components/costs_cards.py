@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from nexus_core import behind, charts
+from nexus_core import behind, spark
 from nexus_core.cards import Card
 from nexus_core.costs import Report
 from nexus_core.i18n import _
@@ -22,7 +22,7 @@ def _card(card: Card, report: Report, mode: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", wrap=False):
         costs_runs.link(card.title, _runs(card, report))
         title = _("{title} in the course of the range").format(title=card.title)
-        st.image(charts.spark(card.course, mode=mode), width=72, alt=title)
+        st.image(spark.draw(card.course, mode=mode), width=72, alt=title)
     at_least = card.name == "spend" and report.total.at_least
     amount = costs_words.value(card.now, card.unit, at_least=at_least)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -38,8 +38,6 @@ def draw(
 
 
 def _figure(panel: Panel, report: Report, mode: str, height: int) -> None:
-    figure = panel.draw(mode)
-    figure.update_layout(height=height)
     file = costs_words.name_of_file(panel.name, report.range.first, report.range.last)
     options = {
         "displaylogo": False,
@@ -49,7 +47,8 @@ def _figure(panel: Panel, report: Report, mode: str, height: int) -> None:
     key = f"costs_chart_{panel.name}_{st.session_state.get('costs_clicks', 0)}"
     clickable = panel.runs is not None or panel.name == "clock"
     st.plotly_chart(
-        figure,
+        panel.draw(mode),
+        height=height,
         theme=None,
         key=key,
         config=options,

@@ -28,6 +28,7 @@ from nexus_core import (
     ranges,
     rollup,
     runs_list,
+    spark,
 )
 from nexus_core.behind import Query
 from nexus_core.cards import Card
@@ -234,6 +235,6 @@ def test_every_panel_draws_also_nothing_and_hostile_names(scope: Scope, owner: p
 
 
 def test_a_course_is_a_small_drawing() -> None:
-    assert charts.spark([]).startswith("<svg")
-    assert charts.spark([1, None, Decimal(2), 3]).count("M") == 2
-    assert "NaN" not in charts.spark([None, 0, 0, float("nan")])
+    assert spark.draw([]).startswith("<svg")
+    assert spark.draw([1, None, Decimal(2), 3]).count("M") == 2
+    assert "NaN" not in spark.draw([None, 0, 0, float("nan")])
