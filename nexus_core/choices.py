@@ -20,7 +20,7 @@ class Choices:
 
 
 def of(tx: Transaction, span: Range, filters: Filters) -> Choices:
-    """The choices of a range; what ran since it was last summed up is not among them yet, what is chosen always is."""
+    """The choices of a range, and names for what is chosen already."""
     rows = tx.execute("costs.choices", from_at=span.from_at, to_at=span.to_at).all()
     values = {name: _texts(getattr(row, name) for row in rows) for name in sorted(costs.IN_FACTS)}
     named = {

@@ -162,11 +162,16 @@ def _largest(frame: pd.DataFrame, panel: Panel) -> str:
         return _("most at hour {hour} of weekday {day}, {n} runs").format(
             hour=top["hour"], day=top["weekday"], n=top["runs"]
         )
-    sums = frame.groupby("key")[panel.value].sum().sort_values(ascending=False, key=lambda column: column.astype(float))
-    first = ", ".join(f"{clip(str(key), 40)} {value(part, panel.unit)}" for key, part in sums.head(3).items())
+    sums: dict[str, Decimal] = {}
+    for key, amount in zip(frame["key"], frame[panel.value], strict=True):
+        sums[key] = sums.get(key, Decimal(0)) + Decimal(amount)
+    top = sorted(sums.items(), key=lambda item: -item[1])[:3]
+    first = ", ".join(f"{clip(key, 40)} {value(part, panel.unit)}" for key, part in top)
     if panel.name == "why":
         return first
-    return _("{total} in all, most {first}").format(total=value(sums.sum(), panel.unit), first=first)
+    return _("{total} in all, most {first}").format(
+        total=value(sum(sums.values(), Decimal(0)), panel.unit), first=first
+    )
 
 
 def _milliseconds(ms: float) -> str:
