@@ -155,7 +155,7 @@ def causes(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
         "marker": {"color": [colour["orangeColor" if change > 0 else "greenColor"] for change in frame["change"]]},
         "hovertemplate": "%{y}: %{x:+$,.4~f}<extra></extra>",
     }
-    x = {"showgrid": True, "tickprefix": "$", "zeroline": True, "zerolinecolor": colour["grayColor"]}
+    x = {"showgrid": True, "tickformat": "+$,.4~f", "zeroline": True, "zerolinecolor": colour["grayColor"]}
     return _figure([bars], mode, x=x, y=_SIDEWAYS)
 
 

@@ -37,7 +37,7 @@ def _change(card: Card) -> str:
     words = costs_words.change(card)
     if not words:
         return ""
-    moved = 0.0 if card.is_new else round(card.change or 0, 4)
+    moved = 0.0 if card.is_new or words.startswith("±") else card.change or 0.0
     arrow = "" if not moved else "↑ " if moved > 0 else "↓ "
     colour = "gray" if card.worse is None or not moved else "red" if (moved > 0) == card.worse else "green"
     return f":{colour}-badge[{arrow}{words}]"
