@@ -1,14 +1,15 @@
 """Charts of the report: pure, from a frame to a plotly figure; one palette, one colour per entity everywhere."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from nexus_core.i18n import _
-from nexus_core.palette import colours, font, theme
+from nexus_core.palette import colours, theme
+from nexus_core.plots import Ends, figure, literal, nothing, numbers
 from nexus_core.text import clip
 
 _STATUSES = {"succeeded": "greenColor", "failed": "redColor", "blocked": "orangeColor", "running": "blueColor"}
@@ -18,7 +19,6 @@ _STACKED: dict[str, Any] = {"barmode": "stack", "bargap": 0.15, "showlegend": Tr
 _SIDEWAYS = {"autorange": "reversed", "automargin": True, "showgrid": False}
 DASHES = ("solid", "dash", "dot")
 LABEL = 34  # clusters of a name beside a bar; the hover tells all of it
-Ends = tuple[datetime, datetime]
 
 
 def stack(
@@ -36,8 +36,8 @@ def stack(
     `ends`: from where to where the axis goes, on the zone's clock; `names`: what people call the keys.
     """
     if frame.empty:
-        return _nothing(mode)
-    return _figure(_layers(frame, value, mode, unit, ends, names or {}), mode, ends, y={"tickprefix": unit}, **_STACKED)
+        return nothing(mode)
+    return figure(_layers(frame, value, mode, unit, ends, names or {}), mode, ends, y={"tickprefix": unit}, **_STACKED)
 
 
 def lines(
@@ -54,24 +54,24 @@ def lines(
     Values are divided by `scale`: what is stored in milliseconds is read in seconds.
     """
     if frame.empty:
-        return _nothing(mode)
+        return nothing(mode)
     palette, when = theme(mode)["chartCategoricalColors"], _hover(ends)
     traces = [
         {
             "type": "scatter",
             "x": list(frame["start"]),
-            "y": [value / scale for value in _numbers(frame[column])],
+            "y": [value / scale for value in numbers(frame[column])],
             "name": name,
             "mode": "lines+markers",
             "connectgaps": False,
             "line": {"color": palette[n % len(palette)], "dash": DASHES[n % len(DASHES)], "width": 2},
             "marker": {"size": 8 if len(frame) == 1 else 4},
             "customdata": _texts(frame, "from_at", "to_at"),
-            "hovertemplate": f"%{{x|{when}}}<br>{_literal(name)}: %{{y:,.4~f}}{unit}<extra></extra>",
+            "hovertemplate": f"%{{x|{when}}}<br>{literal(name)}: %{{y:,.4~f}}{unit}<extra></extra>",
         }
         for n, (column, name) in enumerate(columns.items())
     ]
-    return _figure(traces, mode, ends, y={"ticksuffix": unit})
+    return figure(traces, mode, ends, y={"ticksuffix": unit})
 
 
 def statuses(
@@ -79,11 +79,11 @@ def statuses(
 ) -> go.Figure:
     """Runs by `start`, stacked by status in `key`, in the colours that statuses have everywhere."""
     if frame.empty:
-        return _nothing(mode)
+        return nothing(mode)
     layers = _layers(frame, "runs", mode, "", ends, names or {})
     for layer in layers:
         layer["marker"]["color"] = theme(mode)[_STATUSES.get(layer["meta"], "grayColor")]
-    return _figure(layers, mode, ends, **_STACKED)
+    return figure(layers, mode, ends, **_STACKED)
 
 
 def heat(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = "") -> go.Figure:
@@ -92,10 +92,9 @@ def heat(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = ""
     Plotly selects no cell of a heat map: an unseen point on each, with weekday and hour as customdata, takes the click.
     """
     if frame.empty:
-        return _nothing(mode)
+        return nothing(mode)
     days, scale = weekdays(), theme(mode)["chartSequentialColors"]
-    numbers = _numbers(frame[value])
-    cells = list(zip(frame["weekday"], frame["hour"], numbers, strict=True))
+    cells = list(zip(frame["weekday"], frame["hour"], numbers(frame[value]), strict=True))
     map_ = {
         "type": "heatmap",
         "x": list(range(24)),
@@ -119,63 +118,63 @@ def heat(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = ""
     }
     x = {"tickvals": list(range(0, 24, 3)), "range": [-0.5, 23.5]}
     y = {"autorange": "reversed", "rangemode": "normal", "showgrid": False}
-    return _figure([map_, points], mode, x=x, y=y, hovermode="closest")
+    return figure([map_, points], mode, x=x, y=y, hovermode="closest")
 
 
 def ranking(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = "") -> go.Figure:
     """Horizontal bars of `value` by `key`, the largest on top, each with its `id` (or key) as customdata."""
     if frame.empty:
-        return _nothing(mode)
+        return nothing(mode)
     known = colours(frame["key"], mode)
     marks = frame["id" if "id" in frame else "key"]
     bars = {
         "type": "bar",
         "orientation": "h",
-        "x": _numbers(frame[value]),
+        "x": numbers(frame[value]),
         "y": list(range(len(frame))),
         "marker": {"color": [known[key] for key in frame["key"]]},
-        "customdata": [[mark, _literal(key)] for mark, key in zip(marks, frame["key"], strict=True)],
+        "customdata": [[mark, literal(key)] for mark, key in zip(marks, frame["key"], strict=True)],
         "hovertemplate": f"%{{customdata[1]}}: {unit}%{{x:,.4~f}}<extra></extra>",
     }
-    labels = [_literal(clip(key, LABEL)) for key in frame["key"]]
+    labels = [literal(clip(key, LABEL)) for key in frame["key"]]
     x = {"showgrid": True, "tickprefix": unit}
-    return _figure([bars], mode, x=x, y=_SIDEWAYS | {"tickvals": bars["y"], "ticktext": labels})
+    return figure([bars], mode, x=x, y=_SIDEWAYS | {"tickvals": bars["y"], "ticktext": labels})
 
 
 def causes(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     """Bars of `change` by `key`, to the right where spend grew by it and to the left where it shrank."""
     if frame.empty:
-        return _nothing(mode)
+        return nothing(mode)
     colour = theme(mode)
     bars = {
         "type": "bar",
         "orientation": "h",
-        "x": _numbers(frame["change"]),
+        "x": numbers(frame["change"]),
         "y": list(frame["key"]),
         "marker": {"color": [colour["orangeColor" if change > 0 else "greenColor"] for change in frame["change"]]},
         "hovertemplate": "%{y}: %{x:+$,.4~f}<extra></extra>",
     }
     x = {"showgrid": True, "tickformat": "+$,.4~f", "zeroline": True, "zerolinecolor": colour["grayColor"]}
-    return _figure([bars], mode, x=x, y=_SIDEWAYS)
+    return figure([bars], mode, x=x, y=_SIDEWAYS)
 
 
 def course(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     """What was spent since the first of the month, and where that is heading, with its band, by `day`."""
     if frame.empty:
-        return _nothing(mode, _("A forecast needs 14 closed days."))
+        return nothing(mode, _("A forecast needs 14 closed days."))
     accent = theme(mode)["primaryColor"]
     line = {"type": "scatter", "x": list(frame["day"])}
     edge = line | {"mode": "lines", "line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
     traces: list[dict[str, Any]] = [
-        edge | {"y": _numbers(frame["low"])},
-        edge | {"y": _numbers(frame["high"]), "fill": "tonexty", "fillcolor": accent + "33"},
+        edge | {"y": numbers(frame["low"])},
+        edge | {"y": numbers(frame["high"]), "fill": "tonexty", "fillcolor": accent + "33"},
     ]
     shown = (("spent", _("Spent"), "solid"), ("expected", _("Expected, with the band that holds 4 times in 5"), "dot"))
     for column, name, dash in shown:
         style = {"line": {"color": accent, "width": 2, "dash": dash}, "marker": {"size": 3}, "mode": "lines+markers"}
         about = {"name": name, "hovertemplate": "%{x|%a %-d %b}: $%{y:,.2f}<extra></extra>"}
-        traces.append(line | style | about | {"y": _numbers(frame[column])})
-    return _figure(traces, mode, x={"type": "date", "tickformat": "%-d %b"}, y={"tickprefix": "$"})
+        traces.append(line | style | about | {"y": numbers(frame[column])})
+    return figure(traces, mode, x={"type": "date", "tickformat": "%-d %b"}, y={"tickprefix": "$"})
 
 
 def weekdays() -> list[str]:
@@ -185,12 +184,12 @@ def weekdays() -> list[str]:
 
 def top(frame: pd.DataFrame, value: str) -> pd.DataFrame:
     """The layers of a stack: the TOP largest keys, the others together as one."""
-    numbers = frame.assign(**{value: pd.Series(_numbers(frame[value]), dtype="float64", index=frame.index)})
-    sizes = numbers.groupby("key", sort=False)[value].sum().sort_values(ascending=False)
+    drawn = frame.assign(**{value: pd.Series(numbers(frame[value]), dtype="float64", index=frame.index)})
+    sizes = drawn.groupby("key", sort=False)[value].sum().sort_values(ascending=False)
     if len(sizes) <= TOP + 1:
-        return numbers
+        return drawn
     kept = set(sizes.index[:TOP])
-    named = numbers.assign(key=[key if key in kept else rest() for key in numbers["key"]])
+    named = drawn.assign(key=[key if key in kept else rest() for key in drawn["key"]])
     return named.groupby(["start", "from_at", "to_at", "open", "key"], sort=False, as_index=False)[[value]].sum()
 
 
@@ -207,7 +206,7 @@ def _layers(
     known = colours((key for key in order if key != rest()), mode)
     layers = []
     for key in order:
-        part, name = shown[shown["key"] == key], _literal(names.get(key, key))
+        part, name = shown[shown["key"] == key], literal(names.get(key, key))
         pattern = _HATCH | {"shape": ["/" if is_open else "" for is_open in part["open"]]}
         layers.append(
             {
@@ -230,53 +229,5 @@ def _texts(frame: pd.DataFrame, *columns: str) -> list[list[str]]:
     return [[str(value) for value in row] for row in zip(*(frame[name] for name in columns), strict=True)]
 
 
-def _numbers(values: Iterable[Any]) -> list[float]:
-    return [float("nan") if value is None else float(value) for value in values]
-
-
-def _literal(text: str) -> str:
-    """A name as it is written: plotly reads tags and %{…} in labels."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "%\u200b{")
-
-
-def _figure(
-    traces: Sequence[Mapping[str, Any]],
-    mode: str,
-    ends: Ends | None = None,
-    *,
-    x: Mapping[str, Any] | None = None,
-    y: Mapping[str, Any] | None = None,
-    **layout: Any,
-) -> go.Figure:
-    """A figure made at once: plotly takes five times as long when its parts are changed one by one."""
-    colour = theme(mode)
-    axis = {"gridcolor": colour["borderColor"], "zeroline": False, "linecolor": colour["borderColor"]}
-    common = {
-        "template": "none",
-        "paper_bgcolor": colour["backgroundColor"],
-        "plot_bgcolor": colour["backgroundColor"],
-        "font": {"color": colour["textColor"], "size": 12, "family": font()},
-        "margin": {"l": 48, "r": 8, "t": 8, "b": 32},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
-        "hoverlabel": {"bgcolor": colour["secondaryBackgroundColor"], "font": {"color": colour["textColor"]}},
-        "xaxis": axis | {"showgrid": False} | (_times(ends) if ends else {}) | dict(x or {}),
-        "yaxis": axis | {"rangemode": "tozero"} | dict(y or {}),
-        "dragmode": False,
-    }
-    return go.Figure({"data": list(traces), "layout": common | layout})
-
-
-def _times(ends: Ends) -> dict[str, Any]:
-    length = ends[1] - ends[0]
-    shape = "%H:%M" if length < timedelta(days=3) else "%-d %b" if length < timedelta(days=400) else "%b %Y"
-    return {"range": list(ends), "type": "date", "tickformat": shape}
-
-
 def _hover(ends: Ends | None) -> str:
     return "%a %-d %b, %H:%M" if ends and ends[1] - ends[0] < timedelta(days=3) else "%a %-d %b %Y"
-
-
-def _nothing(mode: str, why: str | None = None) -> go.Figure:
-    said = {"text": why or _("Nothing ran in this range."), "showarrow": False}
-    unseen = {"visible": False}
-    return _figure([], mode, x=unseen, y=unseen, annotations=[said | {"font": {"color": theme(mode)["grayColor"]}}])

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 
 from nexus_core import behind, charts, costs, frames
 from nexus_core.behind import Query
-from nexus_core.charts import Ends
 from nexus_core.costs import Dear, Report
 from nexus_core.dashboard import Dashboard
 from nexus_core.i18n import _
+from nexus_core.plots import Ends
 
 STACKS = ("model", "provider", "agent", "project", "profile", "person", "runtime", "kind")
 PERCENTILES = {"p50": "p50", "p95": "p95", "p99": "p99"}
