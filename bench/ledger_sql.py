@@ -48,23 +48,25 @@ SELECT %(workspace)s, md5('task' || n)::uuid, md5('project' || 1 + n %% 12)::uui
        CASE WHEN n < 3600 THEN %(now)s - interval '365 days' * (1 - n / 4000.0) + interval '12 days' END
 FROM generate_series(1, 4000) n
 """,
-    # Conversations in the order of time: each hour gets its share of them.
+    # Conversations in the order of time, the newest first: each hour gets its share of them, and what is over the
+    # wanted number of rows is cut off at the far end of the year.
     """
 CREATE TABLE public.bench_hours AS
-SELECT at, weight / sum(weight) OVER () * (%(rows)s / 11.0) AS wanted
+SELECT at, weight / sum(weight) OVER () * (%(rows)s / 12.0) AS wanted
 FROM (
   SELECT at, (1 + 0.6 * (1 - extract(epoch FROM %(now)s - at) / 31536000))
              * CASE WHEN extract(isodow FROM at AT TIME ZONE %(zone)s) > 5 THEN 0.25 ELSE 1 END
              * CASE WHEN extract(hour FROM at AT TIME ZONE %(zone)s) BETWEEN 8 AND 19 THEN 1.0
                     WHEN extract(hour FROM at AT TIME ZONE %(zone)s) BETWEEN 6 AND 22 THEN 0.35 ELSE 0.06 END AS weight
-  FROM generate_series(date_trunc('hour', %(now)s) - interval '365 days',
-                       date_trunc('hour', %(now)s) - interval '1 hour', interval '1 hour') at
+  FROM generate_series(date_trunc('hour', %(now)s) - interval '1 hour',
+                       date_trunc('hour', %(now)s) - interval '365 days', interval '-1 hour') at
 ) hours
 """,
     """
 CREATE TABLE public.bench_conversations AS
 SELECT row_number() OVER () AS n, c.*,
-       CASE WHEN c.place < 0.7 THEN md5('project' || 1 + c.work %% 12)::uuid END AS project_id,
+       CASE WHEN c.place < 0.25 THEN md5('project' || 1 + c.task %% 12)::uuid
+            WHEN c.place < 0.7 THEN md5('project' || 1 + c.work %% 12)::uuid END AS project_id,
        CASE WHEN c.place < 0.25 THEN md5('task' || c.task)::uuid END AS task_id,
        CASE WHEN c.place < 0.55 OR c.place > 0.8 THEN md5('agent' || 1 + (c.work / 3) %% 40)::uuid END AS agent_id
 FROM (
@@ -75,9 +77,6 @@ FROM (
   FROM public.bench_hours h
   CROSS JOIN generate_series(1, floor(h.wanted + random())::int)
 ) c
-""",
-    """
-UPDATE public.bench_conversations SET project_id = md5('project' || 1 + task %% 12)::uuid WHERE task_id IS NOT NULL
 """,
     """
 INSERT INTO conversations (workspace_id, id, user_id, project_id, task_id, agent_id, title, title_source, created_at,

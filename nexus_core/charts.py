@@ -1,208 +1,233 @@
 """Charts of the report: pure, from a frame to a plotly figure; one palette, one colour per entity everywhere."""
 
-import tomllib
-from collections.abc import Iterable, Sequence
-from functools import cache
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from nexus_core.i18n import _
+from nexus_core.palette import colours, theme
+from nexus_core.plots import Ends, figure, literal, nothing, numbers
+from nexus_core.text import clip
 
-_THEME = Path(__file__).resolve().parent.parent / ".streamlit" / "config.toml"
 _STATUSES = {"succeeded": "greenColor", "failed": "redColor", "blocked": "orangeColor", "running": "blueColor"}
 _HATCH = {"shape": "/", "size": 5, "solidity": 0.25}
 TOP = 7  # a stack of more tells nothing: the rest is one grey layer
+_STACKED: dict[str, Any] = {"barmode": "stack", "bargap": 0.15, "showlegend": True}
+_SIDEWAYS = {"autorange": "reversed", "automargin": True, "showgrid": False}
 DASHES = ("solid", "dash", "dot")
+LABEL = 34  # clusters of a name beside a bar; the hover tells all of it
 
 
-@cache
-def theme(mode: str) -> dict[str, Any]:
-    """The colours of .streamlit/config.toml for `mode`, light or dark."""
-    themes: dict[str, dict[str, Any]] = tomllib.loads(_THEME.read_text("utf-8"))["theme"]
-    return themes[mode]
-
-
-def colours(keys: Iterable[str], mode: str = "light") -> dict[str, str]:
-    """A colour for each key: by its name alone, so that it is the same on every page and in every session.
-
-    Where two of the shown keys would meet, the later one in the order of names takes the next free colour.
-    """
-    palette: Sequence[str] = theme(mode)["chartCategoricalColors"]
-    taken: dict[int, str] = {}
-    found = {}
-    for key in sorted(set(keys)):
-        wanted = int.from_bytes(sha256(key.encode()).digest()[:4]) % len(palette)
-        free = (place for n in range(len(palette)) if (place := (wanted + n) % len(palette)) not in taken)
-        place = next(free, wanted)
-        taken[place] = key
-        found[key] = palette[place]
-    return found
-
-
-def stack(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = "") -> go.Figure:
+def stack(
+    frame: pd.DataFrame,
+    value: str,
+    *,
+    mode: str = "light",
+    unit: str = "",
+    ends: Ends | None = None,
+    names: Mapping[str, str] | None = None,
+) -> go.Figure:
     """Bars of `value` by `start`, stacked by `key`, the largest at the bottom; open buckets are hatched.
 
     Every bar carries its key and the UTC ends of its bucket as customdata, for the click that opens the runs behind it.
+    `ends`: from where to where the axis goes, on the zone's clock; `names`: what people call the keys.
     """
-    figure = _figure(mode)
     if frame.empty:
-        return _nothing(figure, mode)
-    shown = _top(frame, value)
-    order = shown.groupby("key", sort=False)[value].sum().sort_values(ascending=False).index
-    known = colours((key for key in order if key != _rest()), mode)
-    for key in order:
-        part = shown[shown["key"] == key]
-        figure.add_bar(
-            x=part["start"],
-            y=part[value],
-            name=key,
-            marker={
-                "color": known.get(key, theme(mode)["grayColor"]),
-                "pattern": _HATCH | {"shape": ["/" if is_open else "" for is_open in part["open"]]},
-                "line": {"width": 0},
-            },
-            customdata=part[["key", "from_at", "to_at"]].astype(str).to_numpy(),
-            hovertemplate=f"%{{x|%a %d %b %Y %H:%M}}<br>{_literal(key)}: {unit}%{{y:,.4~f}}<extra></extra>",
-        )
-    figure.update_layout(barmode="stack", bargap=0.15)
-    return figure
+        return nothing(mode)
+    return figure(_layers(frame, value, mode, unit, ends, names or {}), mode, ends, y={"tickprefix": unit}, **_STACKED)
 
 
-def lines(frame: pd.DataFrame, columns: dict[str, str], *, mode: str = "light", unit: str = "") -> go.Figure:
-    """A line for each of `columns` (column: its name) by `start`; unknown is a gap, one bucket alone is a point."""
-    figure = _figure(mode)
+def lines(
+    frame: pd.DataFrame,
+    columns: dict[str, str],
+    *,
+    mode: str = "light",
+    unit: str = "",
+    ends: Ends | None = None,
+    scale: float = 1,
+) -> go.Figure:
+    """A line for each of `columns` (column: its name) by `start`; unknown is a gap, one bucket alone is a point.
+
+    Values are divided by `scale`: what is stored in milliseconds is read in seconds.
+    """
     if frame.empty:
-        return _nothing(figure, mode)
-    palette = theme(mode)["chartCategoricalColors"]
-    for n, (column, name) in enumerate(columns.items()):
-        figure.add_scatter(
-            x=frame["start"],
-            y=_numbers(frame[column]),
-            name=name,
-            mode="lines+markers",
-            connectgaps=False,
-            line={"color": palette[n % len(palette)], "dash": DASHES[n % len(DASHES)], "width": 2},
-            marker={"size": 8 if len(frame) == 1 else 4},
-            customdata=frame[["from_at", "to_at"]].astype(str).to_numpy(),
-            hovertemplate=f"%{{x|%a %d %b %Y %H:%M}}<br>{_literal(name)}: %{{y:,.4~f}}{unit}<extra></extra>",
-        )
-    return figure
+        return nothing(mode)
+    palette, when = theme(mode)["chartCategoricalColors"], _hover(ends)
+    traces = [
+        {
+            "type": "scatter",
+            "x": list(frame["start"]),
+            "y": [value / scale for value in numbers(frame[column])],
+            "name": name,
+            "mode": "lines+markers",
+            "connectgaps": False,
+            "line": {"color": palette[n % len(palette)], "dash": DASHES[n % len(DASHES)], "width": 2},
+            "marker": {"size": 8 if len(frame) == 1 else 4},
+            "customdata": _texts(frame, "from_at", "to_at"),
+            "hovertemplate": f"%{{x|{when}}}<br>{literal(name)}: %{{y:,.4~f}}{unit}<extra></extra>",
+        }
+        for n, (column, name) in enumerate(columns.items())
+    ]
+    return figure(traces, mode, ends, y={"ticksuffix": unit})
 
 
-def statuses(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
+def statuses(
+    frame: pd.DataFrame, *, mode: str = "light", ends: Ends | None = None, names: Mapping[str, str] | None = None
+) -> go.Figure:
     """Runs by `start`, stacked by status in `key`, in the colours that statuses have everywhere."""
-    figure = stack(frame, "runs", mode=mode)
-    for trace in figure.data:
-        if trace.type == "bar":
-            trace.marker.color = theme(mode)[_STATUSES.get(trace.name, "grayColor")]
-    return figure
+    if frame.empty:
+        return nothing(mode)
+    layers = _layers(frame, "runs", mode, "", ends, names or {})
+    for layer in layers:
+        layer["marker"]["color"] = theme(mode)[_STATUSES.get(layer["meta"], "grayColor")]
+    return figure(layers, mode, ends, **_STACKED)
 
 
 def heat(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = "") -> go.Figure:
-    """`value` by hour and weekday, Monday on top, from a frame of 168 rows."""
-    figure = _figure(mode)
+    """`value` by hour and weekday, Monday on top, from a frame of 168 rows.
+
+    Plotly selects no cell of a heat map: an unseen point on each, with weekday and hour as customdata, takes the click.
+    """
     if frame.empty:
-        return _nothing(figure, mode)
-    table = frame.assign(**{value: _numbers(frame[value])}).pivot(index="weekday", columns="hour", values=value)
-    days = [_("Mon"), _("Tue"), _("Wed"), _("Thu"), _("Fri"), _("Sat"), _("Sun")]
-    scale = theme(mode)["chartSequentialColors"]
-    figure.add_heatmap(
-        z=table.to_numpy(),
-        x=list(table.columns),
-        y=days,
-        xgap=1,
-        ygap=1,
-        colorscale=[[n / (len(scale) - 1), colour] for n, colour in enumerate(scale)],
-        colorbar={"thickness": 8, "outlinewidth": 0},
-        hovertemplate=f"%{{y}} %{{x}}:00 · {unit}%{{z:,.4~f}}<extra></extra>",
-    )
-    figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(dtick=3)
-    return figure
+        return nothing(mode)
+    days, scale = weekdays(), theme(mode)["chartSequentialColors"]
+    cells = list(zip(frame["weekday"], frame["hour"], numbers(frame[value]), strict=True))
+    map_ = {
+        "type": "heatmap",
+        "x": list(range(24)),
+        "y": days,
+        "z": [[number for day, _hour, number in cells if day == row + 1] for row in range(7)],
+        "xgap": 1,
+        "ygap": 1,
+        "colorscale": [[n / (len(scale) - 1), colour] for n, colour in enumerate(scale)],
+        "colorbar": {"thickness": 8, "outlinewidth": 0},
+        "hoverinfo": "skip",
+    }
+    points = {
+        "type": "scatter",
+        "x": list(frame["hour"]),
+        "y": [days[day - 1] for day in frame["weekday"]],
+        "mode": "markers",
+        "marker": {"symbol": "square", "size": 18, "opacity": 0},
+        "customdata": [[str(day), str(hour), None if number != number else number] for day, hour, number in cells],
+        "hovertemplate": f"%{{y}} %{{x}}:00 · {unit}%{{customdata[2]:,.4~f}}<extra></extra>",
+        "showlegend": False,
+    }
+    x = {"tickvals": list(range(0, 24, 3)), "range": [-0.5, 23.5]}
+    y = {"autorange": "reversed", "rangemode": "normal", "showgrid": False}
+    return figure([map_, points], mode, x=x, y=y, hovermode="closest")
 
 
 def ranking(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = "") -> go.Figure:
     """Horizontal bars of `value` by `key`, the largest on top, each with its `id` (or key) as customdata."""
-    figure = _figure(mode)
     if frame.empty:
-        return _nothing(figure, mode)
+        return nothing(mode)
     known = colours(frame["key"], mode)
-    figure.add_bar(
-        orientation="h",
-        x=_numbers(frame[value]),
-        y=list(range(len(frame))),
-        marker={"color": [known[key] for key in frame["key"]]},
-        customdata=frame[["id" if "id" in frame else "key", "key"]].to_numpy(),
-        hovertemplate=f"%{{customdata[1]}}: {unit}%{{x:,.4~f}}<extra></extra>",
-    )
-    labels = [_literal(key) for key in frame["key"]]
-    figure.update_yaxes(autorange="reversed", tickvals=list(range(len(frame))), ticktext=labels, automargin=True)
-    return figure
+    marks = frame["id" if "id" in frame else "key"]
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": numbers(frame[value]),
+        "y": list(range(len(frame))),
+        "marker": {"color": [known[key] for key in frame["key"]]},
+        "customdata": [[mark, literal(key)] for mark, key in zip(marks, frame["key"], strict=True)],
+        "hovertemplate": f"%{{customdata[1]}}: {unit}%{{x:,.4~f}}<extra></extra>",
+    }
+    labels = [literal(clip(key, LABEL)) for key in frame["key"]]
+    x = {"showgrid": True, "tickprefix": unit}
+    return figure([bars], mode, x=x, y=_SIDEWAYS | {"tickvals": bars["y"], "ticktext": labels})
 
 
-def spark(values: Sequence[Any], *, mode: str = "light") -> go.Figure:
-    """A line without axes for a card; what is unknown is a gap."""
-    figure = _figure(mode)
+def causes(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
+    """Bars of `change` by `key`, to the right where spend grew by it and to the left where it shrank."""
+    if frame.empty:
+        return nothing(mode)
+    colour = theme(mode)
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": numbers(frame["change"]),
+        "y": list(frame["key"]),
+        "marker": {"color": [colour["orangeColor" if change > 0 else "greenColor"] for change in frame["change"]]},
+        "hovertemplate": "%{y}: %{x:+$,.4~f}<extra></extra>",
+    }
+    x = {"showgrid": True, "tickformat": "+$,.4~f", "zeroline": True, "zerolinecolor": colour["grayColor"]}
+    return figure([bars], mode, x=x, y=_SIDEWAYS)
+
+
+def course(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
+    """What was spent since the first of the month, and where that is heading, with its band, by `day`."""
+    if frame.empty:
+        return nothing(mode, _("A forecast needs 14 closed days."))
     accent = theme(mode)["primaryColor"]
-    figure.add_scatter(
-        y=_numbers(pd.Series(list(values), dtype=object)), mode="lines", line={"color": accent, "width": 2}
-    )
-    figure.update_layout(height=42, margin={"l": 0, "r": 0, "t": 2, "b": 2}, showlegend=False, hovermode=False)
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False)
-    return figure
+    line = {"type": "scatter", "x": list(frame["day"])}
+    edge = line | {"mode": "lines", "line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
+    traces: list[dict[str, Any]] = [
+        edge | {"y": numbers(frame["low"])},
+        edge | {"y": numbers(frame["high"]), "fill": "tonexty", "fillcolor": accent + "33"},
+    ]
+    shown = (("spent", _("Spent"), "solid"), ("expected", _("Expected, with the band that holds 4 times in 5"), "dot"))
+    for column, name, dash in shown:
+        style = {"line": {"color": accent, "width": 2, "dash": dash}, "marker": {"size": 3}, "mode": "lines+markers"}
+        about = {"name": name, "hovertemplate": "%{x|%a %-d %b}: $%{y:,.2f}<extra></extra>"}
+        traces.append(line | style | about | {"y": numbers(frame[column])})
+    return figure(traces, mode, x={"type": "date", "tickformat": "%-d %b"}, y={"tickprefix": "$"})
 
 
-def _top(frame: pd.DataFrame, value: str) -> pd.DataFrame:
-    """The TOP largest keys; the others together as one."""
-    numbers = frame.assign(**{value: _numbers(frame[value])})
-    sizes = numbers.groupby("key", sort=False)[value].sum().sort_values(ascending=False)
+def weekdays() -> list[str]:
+    """The names of the days in short, Monday first."""
+    return [_("Mon"), _("Tue"), _("Wed"), _("Thu"), _("Fri"), _("Sat"), _("Sun")]
+
+
+def top(frame: pd.DataFrame, value: str) -> pd.DataFrame:
+    """The layers of a stack: the TOP largest keys, the others together as one."""
+    drawn = frame.assign(**{value: pd.Series(numbers(frame[value]), dtype="float64", index=frame.index)})
+    sizes = drawn.groupby("key", sort=False)[value].sum().sort_values(ascending=False)
     if len(sizes) <= TOP + 1:
-        return numbers
+        return drawn
     kept = set(sizes.index[:TOP])
-    named = numbers.assign(key=[key if key in kept else _rest() for key in numbers["key"]])
+    named = drawn.assign(key=[key if key in kept else rest() for key in drawn["key"]])
     return named.groupby(["start", "from_at", "to_at", "open", "key"], sort=False, as_index=False)[[value]].sum()
 
 
-def _rest() -> str:
+def rest() -> str:
+    """What the layer of all smaller keys is called."""
     return _("All others")
 
 
-def _numbers(values: "pd.Series[Any]") -> "pd.Series[float]":
-    return pd.Series([None if value is None else float(value) for value in values], dtype="float64", index=values.index)
+def _layers(
+    frame: pd.DataFrame, value: str, mode: str, unit: str, ends: Ends | None, names: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    shown, when = top(frame, value), _hover(ends)
+    order = shown.groupby("key", sort=False)[value].sum().sort_values(ascending=False).index
+    known = colours((key for key in order if key != rest()), mode)
+    layers = []
+    for key in order:
+        part, name = shown[shown["key"] == key], literal(names.get(key, key))
+        pattern = _HATCH | {"shape": ["/" if is_open else "" for is_open in part["open"]]}
+        layers.append(
+            {
+                "type": "bar",
+                "x": list(part["start"]),
+                "y": list(part[value]),
+                "name": name,
+                "meta": key,
+                "marker": {
+                    "color": known.get(key, theme(mode)["grayColor"]), "pattern": pattern, "line": {"width": 0},
+                },
+                "customdata": _texts(part, "key", "from_at", "to_at"),
+                "hovertemplate": f"%{{x|{when}}}<br>{name}: {unit}%{{y:,.4~f}}<extra></extra>",
+            }
+        )  # fmt: skip
+    return layers
 
 
-def _literal(text: str) -> str:
-    """A name as it is written: plotly reads tags and %{…} in labels."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "%\u200b{")
+def _texts(frame: pd.DataFrame, *columns: str) -> list[list[str]]:
+    return [[str(value) for value in row] for row in zip(*(frame[name] for name in columns), strict=True)]
 
 
-def _figure(mode: str) -> go.Figure:
-    colour = theme(mode)
-    axis = {"gridcolor": colour["borderColor"], "zeroline": False, "linecolor": colour["borderColor"]}
-    return go.Figure(
-        layout={
-            "template": "none",
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"color": colour["textColor"], "size": 13},
-            "margin": {"l": 48, "r": 8, "t": 8, "b": 32},
-            "legend": {"orientation": "h", "y": -0.18},
-            "hoverlabel": {"bgcolor": colour["secondaryBackgroundColor"], "font": {"color": colour["textColor"]}},
-            "xaxis": axis | {"showgrid": False},
-            "yaxis": axis | {"rangemode": "tozero"},
-        }
-    )
-
-
-def _nothing(figure: go.Figure, mode: str) -> go.Figure:
-    figure.add_annotation(
-        text=_("Nothing ran in this range."), showarrow=False, font={"color": theme(mode)["grayColor"]}
-    )
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False)
-    return figure
+def _hover(ends: Ends | None) -> str:
+    return "%a %-d %b, %H:%M" if ends and ends[1] - ends[0] < timedelta(days=3) else "%a %-d %b %Y"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -78,6 +78,24 @@ class Dear:
     cost: Decimal | None
     runs: int
     unpriced: int
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What one conversation or finished task cost: `cost` / `count`; `coverage` is the share of spend that has one.
+
+    `unpriced`: how many of their runs ended without a price.
+    """
+
+    count: int
+    cost: Decimal | None
+    coverage: float | None
+    unpriced: int = 0
+
+    @property
+    def each(self) -> Decimal | None:
+        """US dollars each; None where there is none, or none has a price."""
+        return None if self.cost is None or not self.count else self.cost / self.count
 
 
 @dataclass(frozen=True)
@@ -199,6 +217,14 @@ class Reader:
         rows = self.tx.execute("costs.clock", cube=cube, **hours.params(), **self.filters.params())
         return [Slot(row.slot // 100, row.slot % 100, row.runs, row.cost, row.unpriced) for row in rows]
 
+    def stretches(self, spans: Sequence[tuple[datetime, datetime]]) -> list[Figures]:
+        """The figures of stretches of the range, such as hours, in their order."""
+        parts: list[list[Figures]] = [[] for _span in spans]
+        self._clean = self._load(None)
+        for row in self.rows("costs.facts", IN_FACTS, [(begin, end, n) for n, (begin, end) in enumerate(spans)]):
+            parts[row.bucket].append(figures.of_row(row))
+        return [figures.total(part) for part in parts]
+
     def rows(
         self, name: str, dimensions: frozenset[str] | set[str], spans: Sequence[Span], **params: Any
     ) -> Iterator[Any]:
@@ -212,6 +238,12 @@ def report(scope: Scope, span: Range, filters: Filters | None = None) -> Report:
     """The report of a range in a snapshot of its own."""
     with transaction(scope, snapshot=True) as tx:
         return Reader(tx, span, filters or Filters()).report()
+
+
+def stretches(scope: Scope, report: Report, spans: Sequence[tuple[datetime, datetime]]) -> list[Figures]:
+    """The figures of stretches of a report's range, in their order."""
+    with transaction(scope, snapshot=True) as tx:
+        return Reader(tx, report.range, report.filters).stretches(spans)
 
 
 def agrees(scope: Scope, span: Range) -> bool:
@@ -234,7 +266,7 @@ def milliseconds(slot: int) -> float:
 
 
 def names(tx: Transaction, ids: Sequence[UUID | None]) -> dict[UUID, str]:
-    """What people call these projects, agents, people and tasks; those that are gone have no name."""
+    """What people call these projects, agents, people, tasks, conversations; those that are gone have no name."""
     return {row.id: row.name for row in tx.execute("costs.names", ids=[item for item in ids if item is not None])}
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from nexus_core import costs, figures, outlook, ranges, rollup
-from nexus_core.costs import BEFORE, Dear, Facet, Reader, Report, Slot, Timing
+from nexus_core.costs import BEFORE, Dear, Facet, Reader, Report, Slot, Timing, Unit
 from nexus_core.database import Scope, transaction
 from nexus_core.figures import Figures
 from nexus_core.filters import Filters
@@ -15,20 +15,6 @@ from nexus_core.ranges import Range
 from nexus_core.rollup import Span
 
 _LOOKED_AT = 200
-
-
-@dataclass(frozen=True)
-class Unit:
-    """What one conversation or finished task cost: `cost` / `count`; `coverage` is the share of spend that has one."""
-
-    count: int
-    cost: Decimal | None
-    coverage: float | None
-
-    @property
-    def each(self) -> Decimal | None:
-        """US dollars each; None where there is none, or none has a price."""
-        return None if self.cost is None or not self.count else self.cost / self.count
 
 
 @dataclass(frozen=True)
@@ -42,10 +28,11 @@ class Waste:
 
 @dataclass(frozen=True)
 class Dashboard:
-    """The report with all that stands beside it. `stack` is the spend by bucket and agent, project, person or task
-    where that was asked for, with `names` for its ids."""
+    """The report with all that stands beside it. `by` is the dimension of the main chart; `stack` is the spend by
+    bucket and agent, project, person or task where that was asked for, with `names` for its ids."""
 
     report: Report
+    by: str
     timings: tuple[Timing, ...]
     clock: tuple[Slot, ...]
     conversations: tuple[Dear, ...]
@@ -70,6 +57,7 @@ def load(scope: Scope, span: Range, filters: Filters | None = None, *, by: str =
         named = costs.names(tx, [*(item.id for item in agents[:top] + tasks[:top]), *{item.facet for item in stack}])
         return Dashboard(
             report=report,
+            by=by,
             timings=tuple(reader.timings()),
             clock=tuple(reader.clock()),
             conversations=tuple(dearest_conversations(reader, top)),
@@ -111,7 +99,8 @@ def per_conversation(reader: Reader, total: Figures) -> Unit:
         count = reader.tx.execute("costs.count_conversations_filtered", **ends, **reader.filters.params()).scalar_one()
     else:
         count = reader.tx.execute("costs.count_conversations", **ends).scalar_one()
-    return Unit(count, total.conversation_cost, figures.share(total.conversation_cost, total.cost))
+    coverage = figures.share(total.conversation_cost, total.cost)
+    return Unit(count, total.conversation_cost, coverage, total.unpriced)
 
 
 def per_task(reader: Reader, total: Figures, tasks: list[Dear]) -> Unit:
@@ -126,8 +115,8 @@ def per_task(reader: Reader, total: Figures, tasks: list[Dear]) -> Unit:
         return Unit(len(done), None, coverage)
     first = ranges.day_of(oldest, reader.zone)
     last = max(reader.range.last, ranges.day_of(reader.range.now, reader.zone))
-    spent = _cost_by_bucket(reader, [(first, last, 0)], {"task"}, tasks=done)
-    return Unit(len(done), spent.get(0), coverage)
+    spent, unpriced = _cost_by_bucket(reader, [(first, last, 0)], {"task"}, tasks=done).get(0, (None, 0))
+    return Unit(len(done), spent, coverage, unpriced)
 
 
 def month_end(reader: Reader) -> Forecast | None:
@@ -135,7 +124,8 @@ def month_end(reader: Reader) -> Forecast | None:
     today = ranges.day_of(reader.range.now, reader.zone)
     first = min(today.replace(day=1), today - timedelta(days=outlook.HISTORY))
     days = [first + timedelta(days=n) for n in range((today - first).days + 1)]
-    spent = _cost_by_bucket(reader, [(day, day, n) for n, day in enumerate(days)], set())
+    found = _cost_by_bucket(reader, [(day, day, n) for n, day in enumerate(days)], set())
+    spent = {n: cost for n, (cost, _unpriced) in found.items()}
     begun = min(spent, default=len(days))
     return outlook.forecast({day: spent.get(n) for n, day in enumerate(days) if n >= begun}, today)
 
@@ -161,8 +151,8 @@ def whole(timings: tuple[Timing, ...], measure: str) -> Timing | None:
 
 def _cost_by_bucket(
     reader: Reader, days: list[tuple[date, date, int]], dimensions: set[str], **params: list[UUID]
-) -> dict[int, Decimal | None]:
-    """Spend of stretches of days (first, last, bucket), which may lie outside the report's range."""
+) -> dict[int, tuple[Decimal | None, int]]:
+    """Spend, and runs without a price, of stretches of days (first, last, bucket) within and without the range."""
     zone, day = reader.zone, timedelta(days=1)
     clean = rollup.clean(reader.tx, zone, days[0][0], days[-1][1], hours={days[-1][1]})
     spans: list[Span] = [
@@ -171,7 +161,7 @@ def _cost_by_bucket(
     cube = rollup.cube_for({*dimensions, *reader.filters.dimensions()})
     cover = rollup.cover(spans, rollup.usable(clean, cube), zone)
     rows = reader.tx.execute("costs.daily", cube=cube, **cover.params(), **(reader.filters.params() | params))
-    return {row.bucket: row.cost for row in rows}
+    return {row.bucket: (row.cost, row.unpriced) for row in rows}
 
 
 def _named(items: list[Dear], named: dict[UUID, str]) -> tuple[Dear, ...]:

@@ -1,6 +1,6 @@
 """The report as tables: what a chart draws, what a table shows and what a file holds are the same frame."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -8,9 +8,10 @@ from uuid import UUID
 import pandas as pd
 
 from nexus_core import figures
-from nexus_core.costs import Dear, Facet, Report, Slot, Timing
+from nexus_core.costs import Dear, Facet, Report, Slot, Timing, Unit
 from nexus_core.figures import Figures
 from nexus_core.i18n import _
+from nexus_core.outlook import Forecast, Why
 from nexus_core.ranges import Bucket
 
 FIGURES = (*figures.NAMES,)
@@ -89,6 +90,63 @@ def dearest(items: Iterable[Dear], by: str) -> pd.DataFrame:
     )
 
 
+def tokens(report: Report) -> pd.DataFrame:
+    """A row per bucket and sort of token, each counted once: together they are input and output."""
+    return _frame(
+        [
+            _place(bucket) | {"key": key, "tokens": count}
+            for bucket, part in zip(report.buckets, report.series, strict=True)
+            for key, count in _sorts(part).items()
+        ]
+    )
+
+
+def waste(report: Report) -> pd.DataFrame:
+    """A row per bucket with what failed attempts cost, and what further attempts did that did not fail."""
+    rows = []
+    for n, status, part in report.stacked("status"):
+        failed = status == "failed"
+        cost = part.cost if failed else part.retry_cost
+        if cost is not None:
+            key = failed_attempts() if failed else _("Other retries")
+            rows.append(_place(report.buckets[n]) | {"key": key, "cost": cost})
+    return _frame(_added(rows, "cost"))
+
+
+def failed_attempts() -> str:
+    """What the layer of failed attempts is called."""
+    return _("Failed attempts")
+
+
+def forecast(found: Forecast | None) -> pd.DataFrame:
+    """A row for each day of the present month: US dollars from its first day to the end of that one."""
+    return _frame([vars(point) for point in found.course] if found else [])
+
+
+def why(found: Why) -> pd.DataFrame:
+    """A row for each cause of the change of spend, in US dollars and as a share of the spend before."""
+    shares = found.shares() or {}
+    names = {
+        "volume": _("Volume"),
+        "tokens": _("Tokens per run"),
+        "price": _("Price"),
+        "mix": _("Model mix"),
+    }
+    return _frame(
+        [{"key": name, "change": getattr(found, cause), "share": shares.get(cause)} for cause, name in names.items()]
+    )
+
+
+def units(each: Mapping[str, Unit]) -> pd.DataFrame:
+    """A row for conversations and one for finished tasks: how many, their cost, and what share of spend has one."""
+    return _frame(
+        [
+            {"key": name, "count": unit.count, "cost": unit.cost, "each": unit.each, "coverage": unit.coverage}
+            for name, unit in each.items()
+        ]
+    )
+
+
 def nothing(by: str) -> str:
     """What the runs that have none of a dimension are called."""
     names = {
@@ -113,6 +171,27 @@ def _place(bucket: Bucket) -> Row:
         "to_at": bucket.to_at,
         "open": bucket.open,
     }
+
+
+def _sorts(part: Figures) -> dict[str, int | None]:
+    """Tokens by sort; the parts of input and output that nobody told are in the other part."""
+    fresh = None if part.input_tokens is None else part.input_tokens - (part.cached_tokens or 0)
+    said = None if part.output_tokens is None else part.output_tokens - (part.reasoning_tokens or 0)
+    return {
+        _("New input"): fresh,
+        _("Cached input"): part.cached_tokens,
+        _("Output"): said,
+        _("Reasoning"): part.reasoning_tokens,
+    }
+
+
+def _added(rows: list[Row], value: str) -> list[Row]:
+    """The rows of one bucket and key as one."""
+    found: dict[tuple[Any, str], Row] = {}
+    for row in rows:
+        known = found.setdefault((row["from_at"], row["key"]), row | {value: Decimal(0)})
+        known[value] += row[value]
+    return list(found.values())
 
 
 def _row(part: Figures) -> Row:

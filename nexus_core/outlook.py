@@ -1,6 +1,6 @@
 """Where this month's spend is heading, and why spend changed; pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -14,10 +14,22 @@ BAND = 1.2816  # standard deviations on either side that hold 80 % of a normal d
 
 
 @dataclass(frozen=True)
+class Point:
+    """US dollars from the first of the month to the end of `day`: what was `spent`, or, for today and the days to come,
+    what is expected, with its band."""
+
+    day: date
+    spent: Decimal | None = None
+    expected: Decimal | None = None
+    low: Decimal | None = None
+    high: Decimal | None = None
+
+
+@dataclass(frozen=True)
 class Forecast:
     """US dollars at the end of the month of `today`: `spent` by now, `expected`, and the band that holds 4 times in 5.
 
-    `days` is how many closed days it rests on.
+    `days` is how many closed days it rests on; `course` leads to the end of the month, a point for each of its days.
     """
 
     spent: Decimal
@@ -25,6 +37,7 @@ class Forecast:
     low: Decimal
     high: Decimal
     days: int
+    course: tuple[Point, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,12 +76,15 @@ def forecast(daily: Mapping[date, Decimal | None], today: date) -> Forecast | No
         means[weekday] = sum(values) / len(values)
     squares = sum((spent[day] - means[day.weekday()]) ** 2 for day in closed)
     deviation = sqrt(squares / max(len(closed) - 7, 1))
-    by_now = sum((daily.get(day) or Decimal(0) for day in _month_to(today)), Decimal(0))
-    ahead = [today, *_month_after(today)]
-    rest = sum(means[day.weekday()] for day in ahead[1:]) + max(means[today.weekday()] - spent[today], 0.0)
-    spread = BAND * deviation * sqrt(len(ahead) + len(ahead) ** 2 / len(closed))
-    expected = by_now + _money(rest)
-    return Forecast(by_now, expected, max(by_now, expected - _money(spread)), expected + _money(spread), len(closed))
+    *course, now = _past(daily, today)
+    by_now = low = high = now.spent or Decimal(0)
+    expected = float(by_now) + max(means[today.weekday()] - spent[today], 0.0)
+    for ahead, day in enumerate((today, *_month_after(today)), start=1):
+        expected += means[day.weekday()] if ahead > 1 else 0.0
+        spread = BAND * deviation * sqrt(ahead + ahead**2 / len(closed))
+        low, high = max(by_now, _money(expected - spread)), _money(expected + spread)
+        course.append(Point(day, by_now if day == today else None, _money(expected), low, high))
+    return Forecast(by_now, _money(expected), low, high, len(closed), tuple(course))
 
 
 def why(before: Mapping[tuple[str | None, ...], Figures], after: Mapping[tuple[str | None, ...], Figures]) -> Why:
@@ -105,8 +121,12 @@ def _money(value: float) -> Decimal:
     return Decimal(repr(round(value, 10)))
 
 
-def _month_to(today: date) -> list[date]:
-    return [today.replace(day=n) for n in range(1, today.day + 1)]
+def _past(daily: Mapping[date, Decimal | None], today: date) -> Iterator[Point]:
+    """What was spent from the first of the month to the end of each of its days, up to now."""
+    together = Decimal(0)
+    for n in range(1, today.day + 1):
+        together += daily.get(today.replace(day=n)) or Decimal(0)
+        yield Point(today.replace(day=n), together)
 
 
 def _month_after(today: date) -> list[date]:

@@ -111,6 +111,8 @@ def one_line(text: str) -> str:
 
 def clip(text: str, clusters: int) -> str:
     """At most so many grapheme clusters (UAX #29), whole ones; the "…" that marks a cut is counted."""
+    if len(text) <= clusters:  # a cluster has a code point at least
+        return text
     found = list(islice(_CLUSTER.finditer(text), max(clusters, 0) + 1))
     if len(found) <= clusters:
         return text

@@ -236,13 +236,34 @@ WHERE t.workspace_id = :workspace_id AND t.status = 'done' AND t.closed_at >= :f
 SELECT min(created_at) FROM assistant_runs WHERE workspace_id = :workspace_id;
 
 -- name: names
--- What people call these projects, agents, people and tasks.
+-- What people call these projects, agents, people, tasks and conversations.
 SELECT id, name FROM projects WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]))
 UNION ALL
 SELECT id, name FROM agents WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]))
 UNION ALL
 SELECT id, title FROM tasks WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]))
 UNION ALL
+SELECT id, title FROM conversations WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]))
+UNION ALL
 SELECT p.id, coalesce(nullif(p.name, ''), p.email) FROM people p
 JOIN memberships m ON m.workspace_id = :workspace_id AND m.user_id = p.id
 WHERE p.id = ANY(CAST(:ids AS uuid[]));
+
+-- name: choices
+-- What the use of models in a range is told apart by: from the sums of its days and of the hours since the newest of
+-- them, and from the runs since the newest of those.
+WITH newest AS MATERIALIZED (
+  SELECT max(to_at) AS unit, max(to_at) FILTER (WHERE to_at - from_at > interval '2 hours') AS day
+  FROM run_units
+  WHERE workspace_id = :workspace_id AND from_at >= :from_at AND from_at < :to_at
+)
+SELECT r.kind, r.provider, r.model, r.runtime, r.profile_slug AS profile, r.status
+FROM run_units u
+JOIN run_rollup r ON r.workspace_id = :workspace_id AND r.from_at = u.from_at AND r.to_at = u.to_at AND r.cube = 'model'
+WHERE u.workspace_id = :workspace_id AND u.from_at >= :from_at AND u.from_at < :to_at
+  AND (u.to_at - u.from_at > interval '2 hours' OR u.from_at >= (SELECT coalesce(day, :from_at) FROM newest))
+UNION
+SELECT kind, provider, model, runtime, profile_slug, status
+FROM assistant_runs
+WHERE workspace_id = :workspace_id AND created_at < :to_at
+  AND created_at >= (SELECT coalesce(unit, :from_at) FROM newest);

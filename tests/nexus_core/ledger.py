@@ -1,5 +1,6 @@
 """Runs written straight into the ledger, for the tests of reports."""
 
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ import psycopg
 
 from nexus_core.database import Scope
 
+MODELS = ("openai/gpt-4o", "anthropic/claude-sonnet-4-5", "in/house")
 NOW = datetime(2026, 6, 17, 15, 30, tzinfo=UTC)  # a Wednesday
 _DEFAULTS: dict[str, Any] = {
     "kind": "answer", "attempt": 1, "project_id": None, "task_id": None, "conversation_id": None, "agent_id": None,
@@ -67,3 +69,50 @@ def places(connection: psycopg.Connection, scope: Scope) -> dict[str, Any]:
         for name, value in ids.items():
             found[name].append(value)
     return found
+
+
+def fill(connection: psycopg.Connection, scope: Scope, seed: int, count: int, *, days: int = 40) -> dict[str, Any]:
+    """Random runs over the `days` before NOW, some without price, usage, project, agent or person."""
+    with connection.transaction():
+        return _fill(connection, scope, random.Random(seed), count, days)
+
+
+def _fill(connection: psycopg.Connection, scope: Scope, chance: random.Random, count: int, days: int) -> dict[str, Any]:
+    found = places(connection, scope)
+    for _n in range(count):
+        place = chance.choice((None, 0, 1))
+        status = chance.choice(("succeeded",) * 8 + ("failed", "running", "planned", "blocked"))
+        told = status in ("succeeded", "failed") and chance.random() < 0.85
+        add(
+            connection,
+            scope,
+            NOW - timedelta(seconds=chance.randrange(days * 86400)),
+            kind=chance.choice(("answer", "summary")),
+            model=chance.choice(MODELS),
+            status=status,
+            attempt=chance.choice((1, 1, 1, 2)),
+            project_id=None if place is None else found["project"][place],
+            task_id=None if place is None or chance.random() < 0.5 else found["task"][place],
+            conversation_id=None if place is None else found["conversation"][place],
+            agent_id=chance.choice((None, *found["agent"])),
+            user_id=chance.choice((None, *found["person"])),
+            input_tokens=chance.randrange(10_000) + 500 if told else None,
+            cached_tokens=chance.choice((None, 0, 400)) if told else None,
+            output_tokens=chance.randrange(1000) if told else None,
+            usage_source="provider" if told else "none",
+            cost_estimate=Decimal(chance.randrange(10**9)) / 10**10 if told and chance.random() < 0.8 else None,
+            duration_ms=chance.choice((0, 1, 7, 950, 60_000)) + chance.randrange(500) if told else None,
+            first_token_ms=0 if told else None,
+        )
+    return found
+
+
+def filled(connection: psycopg.Connection, scope: Scope) -> dict[str, Any]:
+    """The same runs for every example of a test."""
+    row = connection.execute(
+        "SELECT array_agg(DISTINCT project_id), array_agg(DISTINCT agent_id) FROM assistant_runs"
+    ).fetchone()
+    if row is None or row[0] is None:
+        fill(connection, scope, 7, 400)
+        return filled(connection, scope)
+    return {"project": [item for item in row[0] if item], "agent": [item for item in row[1] if item]}

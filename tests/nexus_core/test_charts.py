@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import psycopg
 import pytest
 
-from nexus_core import charts, costs, dashboard, exports, frames, ranges
+from nexus_core import charts, costs, dashboard, exports, frames, ranges, spark
 from nexus_core.database import Scope
 from tests.nexus_core import ledger
 from tests.nexus_core.ledger import NOW
@@ -76,7 +76,7 @@ def test_nothing_is_said_and_drawn(mode: str, scope: Scope) -> None:
         charts.statuses(frames.stacked(report, "status"), mode=mode),
     ):
         assert "Nothing ran" in figure.layout.annotations[0].text
-    charts.spark([None, Decimal(1), 2], mode=mode)
+    assert "<svg" in spark.draw([None, Decimal(1), 2], mode=mode)
 
 
 def test_a_colour_belongs_to_a_name() -> None:

@@ -20,53 +20,16 @@ from nexus_core.database import Scope, transaction
 from nexus_core.filters import Filters, from_query
 from nexus_core.ranges import Range
 from tests.nexus_core import ledger
-from tests.nexus_core.ledger import NOW
+from tests.nexus_core.ledger import MODELS, NOW, fill, filled
 
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe")
 SLOW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-MODELS = ("openai/gpt-4o", "anthropic/claude-sonnet-4-5", "in/house")
 
 
 @pytest.fixture
 def owner(database_url: str) -> Iterator[psycopg.Connection]:
     with ledger.owner(database_url) as connection:
         yield connection
-
-
-def fill(owner: psycopg.Connection, scope: Scope, seed: int, count: int, *, days: int = 40) -> dict[str, Any]:
-    """Random runs over the `days` before NOW, some without price, usage, project, agent or person."""
-    with owner.transaction():
-        return _fill(owner, scope, random.Random(seed), count, days)
-
-
-def _fill(owner: psycopg.Connection, scope: Scope, chance: random.Random, count: int, days: int) -> dict[str, Any]:
-    found = ledger.places(owner, scope)
-    for _n in range(count):
-        place = chance.choice((None, 0, 1))
-        status = chance.choice(("succeeded",) * 8 + ("failed", "running", "planned", "blocked"))
-        told = status in ("succeeded", "failed") and chance.random() < 0.85
-        ledger.add(
-            owner,
-            scope,
-            NOW - timedelta(seconds=chance.randrange(days * 86400)),
-            kind=chance.choice(("answer", "summary")),
-            model=chance.choice(MODELS),
-            status=status,
-            attempt=chance.choice((1, 1, 1, 2)),
-            project_id=None if place is None else found["project"][place],
-            task_id=None if place is None or chance.random() < 0.5 else found["task"][place],
-            conversation_id=None if place is None else found["conversation"][place],
-            agent_id=chance.choice((None, *found["agent"])),
-            user_id=chance.choice((None, *found["person"])),
-            input_tokens=chance.randrange(10_000) + 500 if told else None,
-            cached_tokens=chance.choice((None, 0, 400)) if told else None,
-            output_tokens=chance.randrange(1000) if told else None,
-            usage_source="provider" if told else "none",
-            cost_estimate=Decimal(chance.randrange(10**9)) / 10**10 if told and chance.random() < 0.8 else None,
-            duration_ms=chance.choice((0, 1, 7, 950, 60_000)) + chance.randrange(500) if told else None,
-            first_token_ms=0 if told else None,
-        )
-    return found
 
 
 def read(scope: Scope, span: Range, filters: Filters, *, raw: bool = False) -> list[Any]:
@@ -102,7 +65,7 @@ def directly(owner: psycopg.Connection, span: Range, where: str = "true") -> Any
 def test_days_add_up_to_range_cards_table_and_file(
     scope: Scope, owner: psycopg.Connection, zone: str, name: str, picks: tuple[bool, ...], refreshed: bool
 ) -> None:
-    found = _filled(owner, scope)
+    found = filled(owner, scope)
     ledger.zone(owner, scope, zone)
     if refreshed:
         rollup.refresh(scope, NOW)
@@ -138,17 +101,6 @@ def test_days_add_up_to_range_cards_table_and_file(
     assert sum(Decimal(row["cost"]) for row in rows if row["cost"]) == (card.cost or 0)
     before = directly(owner, report.before, where)
     assert (report.total_before.runs, report.total_before.cost) == before[:2]
-
-
-def _filled(owner: psycopg.Connection, scope: Scope) -> dict[str, Any]:
-    """The same runs for every example of a test."""
-    row = owner.execute(
-        "SELECT array_agg(DISTINCT project_id), array_agg(DISTINCT agent_id) FROM assistant_runs"
-    ).fetchone()
-    if row is None or row[0] is None:
-        fill(owner, scope, 7, 400)
-        return _filled(owner, scope)
-    return {"project": [item for item in row[0] if item], "agent": [item for item in row[1] if item]}
 
 
 @pytest.mark.parametrize("zone", ZONES)
