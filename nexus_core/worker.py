@@ -34,6 +34,7 @@ class Worker:
         self._generations: dict[UUID, tuple[Generation, asyncio.Task[None]]] = {}
         self._poke = asyncio.Event()
         self._expired: set[UUID] = set()
+        self._done: dict[str, datetime] = {}
         self._thread = threading.Thread(target=self._run, name="nexus-worker", daemon=True)
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._every(REAP_SECONDS, self._reap), self._loop)
@@ -79,6 +80,10 @@ class Worker:
     def wait_for(self, call: Coroutine[Any, Any, T]) -> T:
         """Run another call to a model on this loop, which the models' HTTP clients belong to; its result or error."""
         return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+
+    def last(self, job: str) -> datetime | None:
+        """When one of the jobs beside the answers (reap, index_all, sum_up_days) last ended well here, or None."""
+        return self._done.get(job)
 
     def count(self) -> int:
         """How many answers are being written here."""
@@ -136,7 +141,9 @@ class Worker:
     async def _guarded(self, job: Callable[[], int | None]) -> int | None:
         """What a job returns; None when it failed."""
         try:
-            return await asyncio.to_thread(job)
+            found = await asyncio.to_thread(job)
+            self._done[job.__name__.strip("_")] = datetime.now(UTC)
+            return found
         except StoreUnavailable as error:
             _log.warning("%s waits: %s", job.__name__, error.message)
         except Exception:  # noqa: BLE001 - a job that fails once must run again the next time
@@ -159,6 +166,7 @@ def _index_all() -> None:
 def _sum_up_days() -> int:
     with transaction(Scope.system()) as tx:
         budgets.sweep(tx)
+        tx.execute("selfcheck.keep_size")
     return rollup.refresh_all(datetime.now(UTC), limit=SUMMED_DAYS)
 
 
