@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from itertools import groupby
 from typing import Any, cast
 from uuid import UUID
@@ -49,13 +50,7 @@ class Context:
 
     def messages(self, answered: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
         """The provider's messages; `answered` are the parts of this turn's answer so far, tool results among them."""
-        rows: list[parts.Row] = list(self.history)
-        if answered:
-            rows.append(_Answer(list(answered), rows[-1].conversation_id))
-        said = parts.to_provider(rows)
-        opening = [{"role": "user", "content": EARLIER}] if said and said[0]["role"] == "assistant" else []
-        # One message, for the templates of many local models know no second one of the system's.
-        return [{"role": "system", "content": "\n\n".join(self.system)}, *opening, *said]
+        return provider_messages(self.system, self.history, answered)
 
 
 @dataclass(frozen=True)
@@ -67,6 +62,24 @@ class _Answer:
     @property
     def metadata(self) -> dict[str, Any]:
         return {}
+
+
+def provider_messages(
+    system: Sequence[str], history: Sequence[parts.Row], answered: Sequence[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """The OpenAI chat messages of one call: the texts of the system, `history`, and what was `answered` so far."""
+    rows = list(history)
+    if answered:
+        rows.append(_Answer(list(answered), rows[-1].conversation_id))
+    said = parts.to_provider(rows)
+    opening = [{"role": "user", "content": EARLIER}] if said and said[0]["role"] == "assistant" else []
+    # One message, for the templates of many local models know no second one of the system's.
+    return [{"role": "system", "content": "\n\n".join(system)}, *opening, *said]
+
+
+def digest(messages: Sequence[dict[str, Any]]) -> list[str]:
+    """What tells whether the messages of a call can be shown as they were: of the system's text, and of the rest."""
+    return [sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16] for part in (messages[:1], messages[1:])]
 
 
 def build(tx: Transaction, turn: Turn, *, share: float = 1.0) -> Context:

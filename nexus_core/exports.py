@@ -1,6 +1,8 @@
 """Tables as files: the same numbers, and no cell that a spreadsheet would run."""
 
+import csv as csv_
 import io
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -18,6 +20,13 @@ def csv(frame: pd.DataFrame) -> bytes:
     safe = pd.DataFrame({name: [_cell(value) for value in frame[name]] for name in frame.columns}, dtype=object)
     safe.columns = pd.Index([_cell(str(name)) for name in frame.columns])
     return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig")
+
+
+def csv_lines(rows: Iterable[Sequence[Any]], *, first: bool = False) -> bytes:
+    """A piece of a CSV file as `csv` writes it, for a file that is written while it is read; `first`: its beginning."""
+    text = io.StringIO()
+    csv_.writer(text, lineterminator="\r\n").writerows([_cell(value) for value in row] for row in rows)
+    return text.getvalue().encode("utf-8-sig" if first else "utf-8")
 
 
 def parquet(frame: pd.DataFrame) -> bytes:

@@ -53,6 +53,7 @@ class Generation:
 
     def _begin(self) -> None:
         self.bill = Bill(self.turn.setup.model, self._own)
+        self._sent: list[list[str]] = []
         self.started = time.monotonic()
         self.first_token_ms: int | None = None
 
@@ -163,6 +164,7 @@ class Generation:
             name = setup.agent_name or "Nexus"
             return builtin.answer(prepared.question, tuple(prepared.passages()), agent_name=name, place=place)
         said = prepared.messages(self.draft.snapshot().parts)
+        self._sent.append(context.digest(said))
         request = ModelRequest(setup.model, said, () if last else prepared.tools, setup.params, setup.api_base)
         if isinstance(seconds := setup.params.get("timeout"), int | float) and seconds > 0:
             request = replace(request, first_chunk_timeout=float(seconds), idle_timeout=float(seconds))
@@ -222,7 +224,7 @@ class Generation:
             cost.amount,
             cost.source,
             cost.version,
-            self._receipt | {"steps": self.bill.calls},
+            self._receipt | {"steps": self.bill.calls, "sent": self._sent},
             stopped=error is None and self.ending == "stop",
             error_type=(failed.error_type if failed else error.code) if error else None,
             error_message=error.message[:2000] if error else None,

@@ -71,6 +71,11 @@ def price(model: str, usage: Usage) -> Price:
     return Price(amount, "litellm", version())
 
 
+def rates(model: str, input_tokens: int) -> Rates | None:
+    """What each token of a call with so many input tokens costs by today's table; None where it is not listed."""
+    return _rates(_entry(model), input_tokens, provider_of(model))
+
+
 def is_own(model: str) -> bool:
     """Whether the model runs in software of one's own, nearby; Ollama's cloud models do not."""
     name = model.lower()

@@ -10,7 +10,7 @@ from uuid6 import uuid7
 
 from nexus_core import audit
 from nexus_core.database import Json, Transaction
-from nexus_core.errors import NotFound
+from nexus_core.errors import Conflict, NotFound
 from nexus_core.i18n import _
 from nexus_core.stream import Usage
 
@@ -155,6 +155,48 @@ RECORDED = (
     "cost_estimate", "duration_ms", "error_type", "error_message", "metadata",
 )  # fmt: skip
 """What may be said of a run that was made elsewhere."""
+
+CANCELLED = "cancelled"
+"""The error type of a run that was called off: it counts as failed."""
+
+NEXT = {"running": ("planned",), "succeeded": ("running",), "failed": ("planned", "running"), "blocked": ("planned",)}
+"""The states of a run made elsewhere, each with those that it may follow; what has ended stays as it is."""
+
+
+def advance(tx: Transaction, run_id: UUID, status: str, **fields: Any) -> Run:
+    """Start, end or call off a run that is made elsewhere; `fields` are columns in RECORDED, what is not told stays.
+
+    `status` is one of NEXT, or CANCELLED, which is stored as failed with that error type. A start and an end take the
+    time; the duration is the time between them unless it is told. Raises Forbidden, NotFound, Invalid as `record` does,
+    and Conflict, with the current `status` in its detail, for a state that does not follow, a run that Nexus itself
+    makes, and a lost race.
+    """
+    tx.scope.require("operator")
+    was = get(tx, run_id)
+    if status == CANCELLED:
+        status, fields = "failed", fields | {"error_type": CANCELLED}
+    if was.kind != "external":
+        raise Conflict(_("Nexus itself makes this run; it ends with its answer."), detail={"status": was.status})
+    if was.status not in NEXT.get(status, ()):
+        sentence = _("This run is {was}; it can't become {status}.").format(was=was.status, status=status)
+        raise Conflict(sentence, detail={"status": was.status})
+    values = dict.fromkeys(RECORDED) | fields
+    counted = any(values[field] is not None for field in ("input_tokens", "output_tokens"))
+    run = tx.one(
+        Run,
+        "runs.advance",
+        id=run_id,
+        was=was.status,
+        status=status,
+        usage_source="provider" if counted else None,
+        cost_source=None if values["cost_estimate"] is None else "recorded",
+        **(values | {"metadata": Json(values["metadata"] or {})}),
+    )
+    if run is None:
+        raise Conflict(_("Somebody changed this run meanwhile."), detail={"status": get(tx, run_id).status})
+    told = {"before": was.status, "status": status} | ({"error_type": run.error_type} if run.error_type else {})
+    audit.record(tx, "update", "run", run_id, told)
+    return run
 
 
 def end(tx: Transaction, run_id: UUID, status: str, usage: Usage, **figures: Any) -> Run:

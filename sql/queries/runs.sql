@@ -89,3 +89,30 @@ SET status = :status, served_model = :served_model, response_summary = nullif(CA
     first_token_ms = :first_token_ms, error_type = :error_type, error_message = :error_message,
     finished_at = clock_timestamp()
 WHERE workspace_id = :workspace_id AND id = :id AND status = 'running';
+
+-- name: advance
+-- The next state of a run that is made elsewhere; nothing where somebody was faster. What is not told stays as it is.
+UPDATE assistant_runs
+SET status = :status, served_model = coalesce(CAST(:served_model AS text), served_model),
+    response_summary = coalesce(CAST(:response_summary AS text), response_summary),
+    input_tokens = coalesce(CAST(:input_tokens AS bigint), input_tokens),
+    cached_tokens = coalesce(CAST(:cached_tokens AS bigint), cached_tokens),
+    cache_write_tokens = coalesce(CAST(:cache_write_tokens AS bigint), cache_write_tokens),
+    output_tokens = coalesce(CAST(:output_tokens AS bigint), output_tokens),
+    reasoning_tokens = coalesce(CAST(:reasoning_tokens AS bigint), reasoning_tokens),
+    usage_source = coalesce(CAST(:usage_source AS text), usage_source),
+    cost_estimate = coalesce(CAST(:cost_estimate AS numeric), cost_estimate),
+    cost_source = coalesce(CAST(:cost_source AS text), cost_source),
+    error_type = coalesce(CAST(:error_type AS text), error_type),
+    error_message = coalesce(CAST(:error_message AS text), error_message), metadata = metadata || :metadata,
+    started_at = CASE WHEN CAST(:status AS text) = 'running' THEN clock_timestamp() ELSE started_at END,
+    finished_at = CASE WHEN CAST(:status AS text) IN ('succeeded', 'failed') THEN clock_timestamp() END,
+    duration_ms = CASE WHEN CAST(:duration_ms AS bigint) IS NOT NULL THEN CAST(:duration_ms AS bigint)
+                       WHEN CAST(:status AS text) IN ('succeeded', 'failed')
+                         THEN CAST(extract(epoch FROM clock_timestamp() - started_at) * 1000 AS bigint)
+                       ELSE duration_ms END
+WHERE workspace_id = :workspace_id AND id = :id AND kind = 'external' AND status = :was
+RETURNING id, request_id, attempt, kind, project_id, task_id, conversation_id, agent_id, user_id, prompt_summary,
+          response_summary, model, served_model, provider, runtime, profile_slug, status, input_tokens, cached_tokens,
+          cache_write_tokens, output_tokens, reasoning_tokens, usage_source, cost_estimate, cost_source, price_version,
+          duration_ms, first_token_ms, stopped, error_type, error_message, metadata, created_at, started_at, finished_at;

@@ -20,3 +20,17 @@ WHERE r.workspace_id = :workspace_id AND r.created_at >= :from_at AND r.created_
        OR r.error_message ILIKE :search OR r.model ILIKE :search)
 ORDER BY r.created_at DESC, r.id DESC
 LIMIT :limit;
+
+-- name: stretch
+-- When the run was entered that stands so many below the cursor, of those of one dimension or of all; nothing where
+-- the range ends before.
+SELECT r.created_at
+FROM assistant_runs r
+WHERE r.workspace_id = :workspace_id AND r.created_at >= :from_at AND r.created_at < :to_at
+  AND (CAST(:after_at AS timestamptz) IS NULL OR (r.created_at, r.id) < (CAST(:after_at AS timestamptz), CAST(:after_id AS uuid)))
+  AND nexus.wanted(r.conversation_id, CAST(:conversations AS uuid[])) AND nexus.wanted(r.task_id, CAST(:tasks AS uuid[]))
+  AND nexus.wanted(r.user_id, CAST(:people AS uuid[])) AND nexus.wanted(r.agent_id, CAST(:agents AS uuid[]))
+  AND nexus.wanted(r.status, CAST(:statuses AS text[])) AND nexus.wanted(r.project_id, CAST(:projects AS uuid[]))
+ORDER BY r.created_at DESC, r.id DESC
+OFFSET :rows
+LIMIT 1;

@@ -1,13 +1,17 @@
 """[C]'s routes: projects, tasks, memory, conversations, messages and runs, plain and in snake_case."""
 
+import csv
+import io
 import json
+import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from starlette.testclient import TestClient
 
-from nexus_core import leases
+from nexus_core import audit, leases
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from tests.api.conftest import Program
@@ -245,3 +249,77 @@ def test_roles_and_other_workspaces(
         assert "needs the operator role" in answer.json()["error"]["message"]
         if path != "/api/projects":
             assert stranger.request(method, path, json=body).status_code == 404, path
+
+
+def test_a_planned_run_is_started_finished_or_cancelled(client: TestClient, apollo: str, scope: Scope) -> None:
+    path = f"/api/projects/{apollo}/assistant-runs"
+
+    def planned() -> str:
+        return f"/api/assistant-runs/{client.post(path, json={'model': 'm', 'status': 'planned'}).json()['id']}"
+
+    run = planned()
+    started = client.patch(run, json={"status": "running"})
+    assert started.status_code == 200 and started.json()["status"] == "running" and started.json()["started_at"]
+    said = {"input_tokens": 9, "output_tokens": 3, "cost_estimate": 0.5, "response_summary": "Done", "duration_ms": 700}
+    done = client.patch(run, json={"status": "succeeded"} | said).json()
+    assert {key: done[key] for key in said} == said and done["finished_at"] and client.get(run).json() == done
+    for status in ("running", "succeeded", "failed", "blocked", "cancelled"):
+        late = client.patch(run, json={"status": status, "input_tokens": 1})
+        assert (late.status_code, late.json()["error"]["detail"]) == (409, {"status": "succeeded"})
+    assert client.get(run).json() == done
+    failed = planned()
+    client.patch(failed, json={"status": "running"})
+    ended = client.patch(failed, json={"status": "failed", "error_type": "timeout", "error_message": "Too slow"}).json()
+    assert (ended["status"], ended["error_type"], ended["error_message"]) == ("failed", "timeout", "Too slow")
+    assert ended["duration_ms"] is not None
+    cancelled = client.patch(planned(), json={"status": "cancelled"}).json()
+    assert (cancelled["status"], cancelled["error_type"], cancelled["duration_ms"]) == ("failed", "cancelled", None)
+    blocked = client.patch(planned(), json={"status": "blocked", "error_message": "Over the budget"}).json()
+    assert (blocked["status"], blocked["finished_at"]) == ("blocked", None)
+    assert client.patch(planned(), json={"status": "succeeded"}).status_code == 409, "it was not started"
+    for body in ({}, {"status": "planned"}, {"status": "running", "input_tokens": 1, "cached_tokens": 2}):
+        assert client.patch(planned(), json=body).status_code == 422
+    assert {one["status"] for one in client.get(path).json()} == {"planned", "succeeded", "failed", "blocked"}
+    with transaction(scope) as tx:
+        changes = [entry.detail for entry in audit.latest(tx) if (entry.entity, entry.action) == ("run", "update")]
+    assert {"before": "planned", "status": "failed", "error_type": "cancelled"} in changes
+
+
+def test_of_two_that_move_a_run_on_one_is_too_late(client: TestClient, apollo: str) -> None:
+    made = client.post(f"/api/projects/{apollo}/assistant-runs", json={"model": "m", "status": "planned"}).json()
+    path = f"/api/assistant-runs/{made['id']}"
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _n: client.patch(path, json={"status": "running"}), range(8)))
+    assert sorted(answer.status_code for answer in answers) == [200, *[409] * 7]
+
+
+def test_who_may_move_which_run_on(
+    client: TestClient, reader: TestClient, program: Program, apollo: str, operator: Scope, other_scope: Scope
+) -> None:
+    made = client.post(f"/api/projects/{apollo}/assistant-runs", json={"model": "m", "status": "planned"}).json()
+    path, start = f"/api/assistant-runs/{made['id']}", {"status": "running"}
+    assert reader.get(path).json() == made and reader.patch(path, json=start).status_code == 403
+    stranger, missing = program(other_scope), f"/api/assistant-runs/{uuid4()}"
+    for method in ("GET", "PATCH"):
+        answers = [stranger.request(method, address, json=start) for address in (path, missing)]
+        assert [answer.status_code for answer in answers] == [404, 404] and answers[0].json() == answers[1].json()
+    _turn, answer = ask(operator, "Hello")
+    own = client.patch(f"/api/assistant-runs/{answer.run_id}", json={"status": "failed"})
+    assert (own.status_code, own.json()["error"]["detail"]) == (409, {"status": "succeeded"})
+
+
+def test_runs_as_a_file(client: TestClient, reader: TestClient, apollo: str, operator: Scope) -> None:
+    for status in ("planned", "succeeded", "failed"):
+        client.post(f"/api/projects/{apollo}/assistant-runs", json={"model": "=m", "status": status})
+    ask(operator, "My secret is blue")
+    answer = reader.get("/api/assistant-runs.csv", params={"project": apollo, "status": ["planned", "failed"]})
+    assert answer.status_code == 200 and answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert re.fullmatch(r'attachment; filename="runs-[0-9-]+\.csv"', answer.headers["content-disposition"])
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"), newline="")))
+    assert [(row["status"], row["model"], row["cost_estimate"]) for row in rows] == [
+        ("failed", "'=m", ""), ("planned", "'=m", ""),
+    ]  # fmt: skip
+    whole = reader.get("/api/assistant-runs.csv", params={"range": "today"})
+    assert whole.text.count("\r\n") == 5 and "secret" not in whole.text
+    bad = reader.get("/api/assistant-runs.csv", params={"from": "x"})
+    assert (bad.status_code, bad.json()["error"]["field"]) == (422, "from")

@@ -24,7 +24,7 @@ def printed(serve: Callable[..., Served], tmp_path: Path) -> list[str]:
     assert commands.startswith(SERVER)
     script = tmp_path / "commands.sh"
     here = commands.replace(SERVER, f"NEXUS={served.address}\n")
-    script.write_text("set -euo pipefail\n" + re.sub(r"^(curl|post) ", r"echo; \1 ", here, flags=re.MULTILINE))
+    script.write_text("set -euo pipefail\n" + re.sub(r"^(curl|post|patch) ", r"echo; \1 ", here, flags=re.MULTILINE))
     done = subprocess.run(["bash", str(script)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")
@@ -41,10 +41,13 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     assert [one["sessionId"] for one in listed] == ["my-session"] and stopped == {"stopped": False}
     assert "Lisbon" in decided["assistantMessage"]["content"] and decided["run"]["costEstimate"] == 0
     plain = [one for one in told if isinstance(one, list) or "success" not in one]
-    replaced, memory, message, messages, run, runs, task = plain
+    replaced, memory, message, messages, run, runs, started, ended, task = plain
     assert replaced == memory and memory["version"] == 2
     assert messages == [message] and message["body"] == "Which engine?"
     assert runs == [run] and run["cost_estimate"] is None and task["status"] == "done"
+    assert (started["status"], ended["status"], ended["id"]) == ("running", "succeeded", started["id"])
+    exported = [line.split(",") for line in printed if ",succeeded,external," in line]
+    assert {row[0] for row in exported} == {run["id"], ended["id"]}
     events = [line.removeprefix("data: ") for line in printed if line.startswith("data: ")]
     assert events[-1] == "[DONE]" and "Ana" in "".join(json.loads(one).get("delta", "") for one in events[:-1])
 
