@@ -4,7 +4,7 @@ import streamlit as st
 
 from nexus_core.i18n import _
 from nexus_core.search import Hit, Passage
-from pages.components import conv_chosen, conv_place, conv_words, figures, session
+from pages.components import conv_chosen, conv_place, conv_words, figures
 from pages.components.conv_rows import Names, Rows
 from pages.components.markdown import label
 
@@ -38,12 +38,10 @@ def _box(hit: Hit, ticked: bool) -> None:
 
 
 def _link(hit: Hit) -> None:
-    message = {"message": str(hit.passage.message_id)} if hit.passage else {}
-    here = {name: value for name, value in session.here().items() if name == "workspace"}
     st.page_link(
         conv_place.CHAT,
         label=f"**{conv_words.marked(hit.title, hit.title_marks) or _('New conversation')}**",
-        query_params=here | {"conversation": str(hit.id)} | message,
+        query_params=conv_place.in_chat(hit, hit.passage.message_id if hit.passage else None),
     )
 
 

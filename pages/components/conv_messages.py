@@ -49,7 +49,7 @@ def _head(message: Message, found: Conversation, editable: bool) -> None:
             label=f":small[{message.seq}]",
             icon=":material/link:",
             help=_("Open the chat at this message"),
-            query_params=session.here() | {"conversation": str(found.id), "message": str(message.id)},
+            query_params=conv_place.in_chat(found, message.id),
             width="content",
         )
         if message.versions > 1:

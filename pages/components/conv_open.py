@@ -59,7 +59,7 @@ def _head(found: Conversation, editable: bool) -> None:
         st.title(label(conv_words.title(found.title)), anchor=False, width="content")
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             st.page_link(conv_place.CHAT, label=_("Open in chat"), icon=":material/chat:",
-                         query_params=session.here() | {"conversation": str(found.id)})  # fmt: skip
+                         query_params=conv_place.in_chat(found))  # fmt: skip
             if editable:
                 conv_bar.menu(found.id, archived=found.status == "archived", key=f"conv_menu_{found.id}")
 

@@ -8,8 +8,8 @@ from uuid import UUID
 import streamlit as st
 
 from nexus_core import ranges
-from nexus_core.conversations import KINDS, STATUSES
-from nexus_core.search import ACTIVE, Filter, Sort
+from nexus_core.conversations import KINDS, STATUSES, Conversation
+from nexus_core.search import ACTIVE, Filter, Hit, Sort
 from nexus_core.text import as_uuid
 from pages.components import session
 
@@ -100,6 +100,15 @@ def everywhere() -> None:
     """Ask for the same words in every project and without any filter."""
     kept = {"q": st.query_params.get("q", ""), "in": EVERYWHERE}
     st.query_params.from_dict(session.here() | {name: value for name, value in kept.items() if value})
+
+
+def in_chat(found: Hit | Conversation, message_id: UUID | None = None) -> dict[str, str]:
+    """The query of the chat's address for a conversation, at a message: whole, so that the chat adds nothing to it and
+    one step back leads here again."""
+    query = {name: value for name, value in session.here().items() if name == "workspace"}
+    query |= {"agent": str(found.agent_id or JUST_CHAT), "conversation": str(found.id)}
+    query |= {"project": str(found.project_id)} if found.project_id else {}
+    return query | ({"message": str(message_id)} if message_id else {})
 
 
 def open_(conversation_id: UUID) -> None:

@@ -54,7 +54,7 @@ def _head(found: Conversation, names: Names, words: list[str]) -> None:
         st.button(_("Open"), key="conv_preview_open", icon=":material/open_in_full:", on_click=_open, args=(found.id,))
         st.page_link(
             conv_place.CHAT, label=_("Open in chat"), icon=":material/chat:",
-            query_params=session.here() | {"conversation": str(found.id)},
+            query_params=conv_place.in_chat(found),
         )  # fmt: skip
 
 
