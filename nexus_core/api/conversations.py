@@ -261,7 +261,7 @@ def stop_answer(
 
 def opened(tx: Transaction, found: conversations.Conversation, limit: int) -> dict[str, Any]:
     """A conversation with its newest messages."""
-    page = messages.page(tx, found.id, limit=limit)
+    page = chat.read(tx, found.id, limit=limit)
     earlier = messages.earlier(tx, found.id, page[0].seq) if page else 0
     return tagged(tx, [found])[0] | {"messages": [shapes.Message.of(row) for row in page], "earlier": earlier}
 

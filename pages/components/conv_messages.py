@@ -20,7 +20,7 @@ def draw(found: Conversation, *, editable: bool) -> None:
     """The newest messages of the path that is shown, oldest first, and the way to the earlier ones."""
     key = f"conv_shown_{found.id}"
     with transaction(session.scope()) as tx:
-        page = messages.page(tx, found.id, limit=int(st.session_state.get(key, PAGE)))
+        page = chat.read(tx, found.id, limit=int(st.session_state.get(key, PAGE)))
         earlier = messages.earlier(tx, found.id, page[0].seq) if page else 0
         known = runs.of(tx, [message.run_id for message in page if message.run_id])
     if not page:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import conversations, messages, tags
+from nexus_core import chat, conversations, tags
 from nexus_core.conversations import Conversation
 from nexus_core.database import transaction
 from nexus_core.errors import NotFound
@@ -24,7 +24,7 @@ def draw(conversation_id: UUID, names: Names) -> None:
     try:
         with transaction(session.scope()) as tx:
             found = conversations.get(tx, conversation_id)
-            said = messages.page(tx, conversation_id, limit=LAST)
+            said = chat.read(tx, conversation_id, limit=LAST)
             words = tags.of(tx, [conversation_id]).get(conversation_id, [])
     except NotFound:
         conv_chosen.look_at(None)

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from nexus_core import conversations, messages, parts, recall, shelf, tags
+from nexus_core import audit, conversations, messages, parts, recall, shelf, tags
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from tests.nexus_core.conversing import agent, ask, project
@@ -226,6 +226,16 @@ def test_a_viewer_reads_and_changes_nothing(viewer: Scope, operator: Scope, open
     assert "shared words" in words(page) and not page.menu_button
     assert not {key for key in keys(page) if str(key).startswith("conv_fork_")}
     assert "Save" not in {button.label for button in open_page(viewer, PAGE, conversation=one, tab="details").button}
+
+
+def test_looking_at_anothers_is_in_the_audit_once(scope: Scope, operator: Scope, open_page: Any) -> None:
+    one = say(operator, "shared words", title="One", place=Place(project(operator)))
+    for _time in range(2):
+        open_page(scope, PAGE, conversation=one)
+        open_page(operator, PAGE, conversation=one)
+    with transaction(scope) as tx:
+        read = [entry.user_id for entry in audit.latest(tx) if entry.action == "read"]
+    assert read == [scope.user_id]
 
 
 @pytest.mark.parametrize("kind", ["foreign", "missing", "no id"])
