@@ -79,6 +79,7 @@ def _filters(admin: psycopg.Connection[Any], people_ids: list[UUID]) -> Iterable
     now = datetime.now(UTC)
     yield from (Filter(project_id=projects[0]), Filter(project_id=projects[-1]), Filter(outside=True))
     yield from (Filter(just_chat=True), Filter(kind="decision"), Filter(status="archived"), Filter(tag_id=tags[0]))
+    yield Filter(status="active")
     yield from (Filter(person_id=people_ids[0]), Filter(since=now - timedelta(days=30)))
     yield Filter(since=now - timedelta(days=800), until=now - timedelta(days=700))
     yield Filter(project_id=projects[3], kind="task", status="open", tag_id=tags[1], person_id=people_ids[1])

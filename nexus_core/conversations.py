@@ -1,6 +1,6 @@
 """Conversations: whose they are, where they belong, what they are called."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -66,6 +66,11 @@ class Place:
 def get(tx: Transaction, conversation_id: UUID) -> Conversation:
     """One conversation; raises NotFound, for another person's private one too."""
     return tx.get(Conversation, "conversations.get", id=conversation_id)
+
+
+def of(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Conversation]:
+    """Those of these conversations that this person may see, by id."""
+    return {found.id: found for found in tx.all(Conversation, "conversations.of", ids=list(ids))}
 
 
 def list_(
@@ -250,12 +255,15 @@ def set_archived(tx: Transaction, conversation_id: UUID, archived: bool) -> None
 
 
 def delete(tx: Transaction, conversation_id: UUID) -> None:
-    """Delete a conversation for good, its messages with it; the ledger keeps its figures.
+    """Delete a conversation for good, in the trash or not, its messages with it; the ledger keeps its figures.
 
     One's own, or any that one sees as an admin. Raises Forbidden, NotFound.
     """
     tx.scope.require("operator")
-    if get(tx, conversation_id).user_id != tx.scope.user_id:
+    owner = tx.execute("conversations.owner", id=conversation_id).scalar()
+    if owner is None:
+        raise NotFound(_("There is no such conversation here."))
+    if owner != tx.scope.user_id:
         tx.scope.require("admin")
     tx.execute("conversations.delete", id=conversation_id)
     audit.record(tx, "delete", "conversation", conversation_id)

@@ -253,6 +253,7 @@ def _revive() -> None:
 # What a broken constraint means to the person who broke it.
 CONSTRAINTS: dict[str, tuple[type[NexusError], str]] = {
     "projects_name_key": (Conflict, "A project with this name exists already."),
+    "conversations_session_key": (Conflict, "There is a conversation of this session there already."),
     "tags_name_key": (Conflict, "A tag with this name exists already."),
     "people_email_key": (Conflict, "A person with this e-mail exists already."),
     "profiles_workspace_id_slug_key": (Conflict, "A profile with this slug exists already."),

@@ -101,6 +101,17 @@ def newest_answer(
     return tx.one(Message, "messages.newest_answer", **where)
 
 
+def people_of(tx: Transaction, conversation_ids: list[UUID]) -> dict[UUID, list[str]]:
+    """The names of those who wrote lately in these conversations (in their newest 60 messages), by conversation."""
+    return {row["id"]: row["names"] for row in tx.rows("messages.people_of", conversations=conversation_ids)}
+
+
+def versions(tx: Transaction, message: Message) -> list[Message]:
+    """Every version of a message, the first one first."""
+    where = {"conversation_id": message.conversation_id, "role": message.role, "parent_seq": message.parent_seq}
+    return tx.all(Message, "messages.versions", **where)
+
+
 def of_project_conversation(
     tx: Transaction, conversation_id: UUID, *, before: int | None = None, limit: int = 40
 ) -> list[ProjectMessage]:

@@ -61,6 +61,16 @@ class Run:
     finished_at: datetime | None
 
 
+@dataclass(frozen=True)
+class Spent:
+    """What a conversation cost: US dollars of its `runs` that have a price (None: none has), `unpriced` ones aside."""
+
+    conversation_id: UUID
+    runs: int
+    unpriced: int
+    cost: Decimal | None
+
+
 def get(tx: Transaction, run_id: UUID) -> Run:
     """One run; raises NotFound."""
     return tx.get(Run, "runs.get", id=run_id)
@@ -74,6 +84,17 @@ def of(tx: Transaction, run_ids: list[UUID]) -> dict[UUID, Run]:
 def recent(tx: Transaction, project_id: UUID, *, task_id: UUID | None = None, limit: int = 50) -> list[Run]:
     """A project's newest runs, newest first; those of one task when given."""
     return tx.all(Run, "runs.recent", project_id=project_id, task_id=task_id, limit=limit)
+
+
+def of_conversation(tx: Transaction, conversation_id: UUID, *, limit: int = 200) -> list[Run]:
+    """The newest runs of a conversation, newest first."""
+    return tx.all(Run, "runs.of_conversation", conversation_id=conversation_id, limit=limit)
+
+
+def spent(tx: Transaction, conversation_ids: list[UUID]) -> dict[UUID, Spent]:
+    """What each of these conversations cost, by conversation; one without a run is left out."""
+    found = tx.all(Spent, "runs.spent", conversations=conversation_ids)
+    return {one.conversation_id: one for one in found}
 
 
 def attempts(tx: Transaction, request_id: UUID) -> list[Run]:

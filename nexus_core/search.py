@@ -16,6 +16,7 @@ from nexus_core.i18n import _
 
 Sort = Literal["best", "newest", "oldest", "title"]
 SORTS: tuple[Sort, ...] = ("best", "newest", "oldest", "title")
+ACTIVE = "active"
 COUNTED = 1_000
 PAGE = 25
 SNIPPET = 240
@@ -27,8 +28,8 @@ Span = tuple[int, int]
 class Filter:
     """What narrows a list or a search; None narrows nothing.
 
-    `outside`: only conversations of no project; `just_chat`: only those without an agent. `since` (inclusive) and
-    `until` (exclusive) bound the newest message's time.
+    `outside`: only conversations of no project; `just_chat`: only those without an agent. `status` "active" is whatever
+    is not archived. `since` (inclusive) and `until` (exclusive) bound the newest message's time.
     """
 
     project_id: UUID | None = None
@@ -186,7 +187,7 @@ def _check(filter: Filter, sort: str) -> None:
     for value, known, name in (
         (sort, SORTS, "sort"),
         (filter.kind or KINDS[0], KINDS, "kind"),
-        (filter.status or STATUSES[0], STATUSES, "status"),
+        (filter.status or ACTIVE, (ACTIVE, *STATUSES), "status"),
     ):
         if value not in known:
             raise Invalid(_("{name} is one of {known}.").format(name=name, known=", ".join(known)), field=name)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from nexus_core import budgets, leases, recall, rollup
+from nexus_core import budgets, leases, recall, rollup, shelf, tags
 from nexus_core.database import Scope, transaction
 from nexus_core.draft import Live
 from nexus_core.errors import StoreUnavailable
@@ -21,6 +21,7 @@ INDEX_SECONDS = 5.0
 LEARN_SECONDS = 3.0
 SUM_SECONDS = 60.0
 SUMMED_DAYS = 7
+PURGE_SECONDS = 3600.0
 STOP_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -41,6 +42,7 @@ class Worker:
         asyncio.run_coroutine_threadsafe(self._index(), self._loop)
         asyncio.run_coroutine_threadsafe(self._learn(), self._loop)
         asyncio.run_coroutine_threadsafe(self._sum_up(), self._loop)
+        asyncio.run_coroutine_threadsafe(self._every(PURGE_SECONDS, _purge), self._loop)
 
     def _run(self) -> None:
         self._loop.run_forever()
@@ -168,6 +170,16 @@ def _sum_up_days() -> int:
         budgets.sweep(tx)
         tx.execute("selfcheck.keep_size")
     return rollup.refresh_all(datetime.now(UTC), limit=SUMMED_DAYS)
+
+
+def _purge() -> None:
+    """Empty the trash of what has been in it for its time, a few at a time, and drop the tags that went with it."""
+    with transaction(Scope.system()) as tx:
+        tags.prune(tx)
+    gone = True
+    while gone:
+        with transaction(Scope.system()) as tx:
+            gone = shelf.purge(tx) > 0
 
 
 _worker: Worker | None = None

@@ -14,7 +14,7 @@ LEAVES = {"config", "errors", "i18n"}
 PURE = {"text", "tokens", "parts", "window", "stream"}
 NOUNS = {
     "workspaces", "people", "sessions", "projects", "agents", "profiles", "conversations", "messages", "memories",
-    "summaries", "runs",
+    "summaries", "runs", "tags",
 }  # fmt: skip
 STATEMENT = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|SET|GRANT)\s+\S", re.DOTALL)
 SQL_ELSEWHERE = {

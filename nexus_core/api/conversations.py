@@ -1,5 +1,8 @@
 """/api/conversations: what was said, by agent or in Just Chat."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -7,18 +10,21 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import Field
 
-from nexus_core import agents, chat, conversations, messages, projects
+from nexus_core import agents, chat, conversations, messages, projects, search, shelf, tags
 from nexus_core.api import shapes
-from nexus_core.api.schema import Camel, IfMatch, Limit, Object, Success, Text, Who, as_instant, done, tag
-from nexus_core.api.shapes import Conversation, Opened
+from nexus_core.api.schema import Camel, IfMatch, Limit, Object, Success, Text, Who, as_instant, aware, done, tag
+from nexus_core.api.shapes import Conversation, Listing, Opened
 from nexus_core.conversations import Place
 from nexus_core.database import Transaction, transaction
-from nexus_core.errors import Invalid
+from nexus_core.errors import Invalid, NotFound
 from nexus_core.i18n import _
+from nexus_core.search import Filter, Sort
+from nexus_core.tags import MOST
 
 router = APIRouter(prefix="/conversations", tags=["Conversations"])
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]
 Before = Annotated[UUID | None, Query(description="Only what follows this one in the list: the id of its last item.")]
+Kind = Literal["project", "task", "decision", "run", "support"]
 
 
 class NewConversation(Camel):
@@ -39,6 +45,10 @@ class ConversationChanges(Camel):
 
     title: Text = Field("", description="A title that no question overwrites; empty: the first question gives it.")
     status: Literal["open", "archived"] = Field("open", description="archived puts it away, open brings it back.")
+    kind: Kind = Field("project", description="What it is about.")
+    tags: Annotated[list[Text], Field(max_length=MOST)] = Field(
+        [], description="Replaces its tags; a new word becomes a tag of the workspace.", examples=[["pricing"]]
+    )
     metadata: Object = Field({}, description="Replaces what was there.")
 
 
@@ -54,11 +64,12 @@ class Stopped(Camel):
     stopped: bool = Field(description="False: no answer was being written.")
 
 
-def chosen(
-    agent_id: Annotated[UUID | None, Query(alias="agentId", description="The agent's conversations.")] = None,
-    is_just_chat: Annotated[bool, Query(alias="isJustChat", description="Those without an agent.")] = False,
-    project_id: Annotated[UUID | None, Query(alias="projectId", description="In this project.")] = None,
-) -> Place | None:
+AgentId = Annotated[UUID | None, Query(alias="agentId", description="The agent's conversations.")]
+JustChat = Annotated[bool, Query(alias="isJustChat", description="Those without an agent.")]
+ProjectId = Annotated[UUID | None, Query(alias="projectId", description="In this project.")]
+
+
+def chosen(agent_id: AgentId = None, is_just_chat: JustChat = False, project_id: ProjectId = None) -> Place | None:
     """Which conversations are asked for; None: all of this person's."""
     if agent_id is not None and is_just_chat:
         raise Invalid(_("Just Chat has no agent: give agentId or isJustChat, not both."), field="isJustChat")
@@ -81,20 +92,81 @@ def check(tx: Transaction, place: Place) -> Place:
     return place
 
 
-@router.get("", response_model=Success[list[Conversation]], summary="List conversations")
+@dataclass(frozen=True)
+class Asked:
+    """What turns the list into a search over everything that one may see."""
+
+    q: Annotated[
+        str | None,
+        Query(max_length=1000, description='Words in any order, "a phrase" in quotes; blank finds everything.'),
+    ] = None
+    kind: Annotated[Kind | None, Query(description="Only of this kind.")] = None
+    status: Annotated[
+        Literal["open", "summarized", "archived", "active"] | None,
+        Query(description="Only those that stand so; active is whatever is not archived."),
+    ] = None
+    tag: Annotated[Text | None, Query(description="Only those with this tag.")] = None
+    person_id: Annotated[UUID | None, Query(alias="personId", description="Only those that this person began.")] = None
+    since: Annotated[datetime | None, Query(description="Only those whose newest message came then or later.")] = None
+    until: Annotated[datetime | None, Query(description="Only those whose newest message came earlier.")] = None
+    sort: Annotated[
+        Sort | None, Query(description="best (of a search: the whole phrase first), newest, oldest or title.")
+    ] = None
+    after: Annotated[Text | None, Query(max_length=1000, description="The next page: `page.after` of this one.")] = None
+
+
+@router.get("", response_model=Listing, summary="List and search conversations")
 def list_conversations(
     who: Who,
-    place: Chosen,
+    asked: Annotated[Asked, Depends()],
+    agent_id: AgentId = None,
+    is_just_chat: JustChat = False,
+    project_id: ProjectId = None,
     before: Before = None,
     archived: Annotated[bool, Query(description="The archived ones instead.")] = False,
     limit: Limit = 25,
 ) -> dict[str, Any]:
-    """Your own, newest first: with an agent, in Just Chat, or all of them."""
+    """Your own, newest first: with an agent, in Just Chat, or all of them; go on with `before`.
+
+    With `q` or any of `kind`, `status`, `tag`, `personId`, `since`, `until`, `sort`, `after`: everything that you may
+    see, your colleagues' in projects too, by title and by what was said; go on with `after`.
+    """
     with transaction(who) as tx:
+        if asked != Asked():
+            return _search(tx, asked, Filter(project_id, False, agent_id, is_just_chat), limit)
+        place = chosen(agent_id, is_just_chat, project_id)
         last = conversations.get(tx, before) if before else None
         if place is None:
-            return done(conversations.of_person(tx, archived=archived, before=last, limit=limit))
-        return done(conversations.list_(tx, check(tx, place), archived=archived, before=last, limit=limit))
+            found = conversations.of_person(tx, archived=archived, before=last, limit=limit)
+        else:
+            found = conversations.list_(tx, check(tx, place), archived=archived, before=last, limit=limit)
+        return done(tagged(tx, found))
+
+
+def _search(tx: Transaction, asked: Asked, place: Filter, limit: int) -> dict[str, Any]:
+    filter = replace(
+        place,
+        kind=asked.kind,
+        status=asked.status,
+        tag_id=_tag(tx, asked.tag),
+        person_id=asked.person_id,
+        since=aware(asked.since, "since"),
+        until=aware(asked.until, "until"),
+    )
+    page = search.find(tx, asked.q or "", filter, sort=asked.sort or "best", after=asked.after, limit=limit)
+    known = conversations.of(tx, [hit.id for hit in page.hits])
+    rows = tagged(tx, [known[hit.id] for hit in page.hits])
+    passages = {hit.id: hit.passage for hit in page.hits}
+    return done([row | {"passage": passages[row["id"]]} for row in rows]) | {"page": page}
+
+
+def _tag(tx: Transaction, name: str | None) -> UUID | None:
+    if name is None:
+        return None
+    for known in tags.list_(tx):
+        if known.name.lower() == name.strip().lower():
+            return known.id
+    raise NotFound(_("There is no such tag here."), field="tag")
 
 
 @router.get("/active", response_model=Success[Opened | None], summary="Get the active conversation")
@@ -113,8 +185,8 @@ def create_conversation(who: Who, body: NewConversation, response: Response) -> 
     fields = body.model_dump(exclude={"agent_id", "project_id"})
     with transaction(who) as tx:
         made = conversations.create(tx, check(tx, Place(body.project_id, body.agent_id)), **fields)
-    tag(response, made.updated_at)
-    return done(made)
+        tag(response, made.updated_at)
+        return done(tagged(tx, [made])[0])
 
 
 @router.get("/{conversation_id}", response_model=Success[Opened], summary="Get a conversation")
@@ -133,17 +205,33 @@ def update_conversation(
     who: Who, conversation_id: ConversationId, body: ConversationChanges, version: IfMatch, response: Response
 ) -> dict[str, Any]:
     """Only the fields that are sent change. Needs the role operator."""
+    fields = body.given()
+    wanted = fields.pop("tags", None)
     with transaction(who) as tx:
-        after = conversations.update(tx, conversation_id, unchanged_since=as_instant(version), **body.given())
-    tag(response, after.updated_at)
-    return done(after)
+        after = conversations.update(tx, conversation_id, unchanged_since=as_instant(version), **fields)
+        if wanted is not None:
+            tags.replace(tx, conversation_id, wanted)
+            after = conversations.get(tx, conversation_id)
+        tag(response, after.updated_at)
+        return done(tagged(tx, [after])[0])
 
 
 @router.delete("/{conversation_id}", response_model=Success[Deleted], summary="Delete a conversation")
-def delete_conversation(who: Who, conversation_id: ConversationId) -> dict[str, Any]:
-    """For good, with its messages; the ledger keeps its figures. Another member's needs the role admin."""
+def delete_conversation(
+    who: Who,
+    conversation_id: ConversationId,
+    trash: Annotated[
+        bool, Query(description="Into the trash instead, from which it can be restored for 30 days.")
+    ] = False,
+) -> dict[str, Any]:
+    """For good, out of the trash too, with its messages; the ledger keeps its figures. Another member's needs the role
+    admin.
+    """
     with transaction(who) as tx:
-        conversations.delete(tx, conversation_id)
+        if trash:
+            shelf.trash(tx, [conversation_id])
+        else:
+            shelf.delete(tx, [conversation_id])
     return done({"id": conversation_id})
 
 
@@ -173,6 +261,12 @@ def stop_answer(
 
 def opened(tx: Transaction, found: conversations.Conversation, limit: int) -> dict[str, Any]:
     """A conversation with its newest messages."""
-    page = messages.page(tx, found.id, limit=limit)
+    page = chat.read(tx, found.id, limit=limit)
     earlier = messages.earlier(tx, found.id, page[0].seq) if page else 0
-    return vars(found) | {"messages": [shapes.Message.of(row) for row in page], "earlier": earlier}
+    return tagged(tx, [found])[0] | {"messages": [shapes.Message.of(row) for row in page], "earlier": earlier}
+
+
+def tagged(tx: Transaction, found: Sequence[conversations.Conversation]) -> list[dict[str, Any]]:
+    """Conversations with the names of their tags."""
+    known = tags.of(tx, [one.id for one in found])
+    return [vars(one) | {"tags": known.get(one.id, [])} for one in found]

@@ -47,7 +47,9 @@ _OR_NONE = "Only these; `none`: those without."
 class RunsWanted(BaseModel):
     """Which runs are wanted, as the address of the Runs page says it; every filter may be given several times."""
 
-    from_at: str = Field("", alias="from", description="The first instant, ISO 8601.", examples=["2026-06-01T00:00:00Z"])
+    from_at: str = Field(
+        "", alias="from", description="Its first instant, ISO 8601.", examples=["2026-06-01T00:00:00Z"]
+    )
     to_at: str = Field("", alias="to", description="The first instant that is not in it any more; left out: now.")
     range: Literal["", *runs_query.NAMES] = Field(  # type: ignore[valid-type]
         "", description="In place of from and to: the days of the workspace's time zone. Left out: 30d."

@@ -148,6 +148,13 @@ def as_instant(version: str | None) -> datetime | None:
     return found
 
 
+def aware(at: datetime | None, field: str) -> datetime | None:
+    """An instant as it came; raises Invalid for one without a zone, which could mean any."""
+    if at is not None and at.tzinfo is None:
+        raise Invalid(_("Say the time zone too, as in 2026-01-31T00:00:00Z."), field=field)
+    return at
+
+
 def tag(response: Response, version: int | datetime) -> None:
     """Say which version an answer shows."""
     response.headers["etag"] = f'"{version.isoformat() if isinstance(version, datetime) else version}"'

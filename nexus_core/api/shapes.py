@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from nexus_core.api.schema import Camel, Money
+from nexus_core.api.schema import Camel, Money, Success
 from nexus_core.messages import Message as Stored
 
 
@@ -50,13 +50,60 @@ class Conversation(Camel):
     session_id: str | None = Field(description="The id that its caller chose.")
     model_id: str | None = Field(description="The model that answered last.")
     provider_id: str | None = Field(description="That model's provider.")
+    kind: Literal["project", "task", "decision", "run", "support"] = Field(description="What it is about.")
     status: Literal["open", "summarized", "archived"] = Field(description="Archived ones are kept out of lists.")
+    tags: list[str] = Field(description="Its tags, by name.", examples=[["pricing"]])
     running: bool = Field(description="An answer is being written just now.")
     unread: bool = Field(description="You have not seen its newest message in the cockpit.")
     metadata: Any = Field(description="What its callers added.")
     created_at: datetime = Field(description="When it began.")
     updated_at: datetime = Field(description="When it was changed last; the version that If-Match names.")
     last_message_at: datetime = Field(description="When the newest message came; lists are ordered by it.")
+
+
+class Passage(Camel):
+    """The message to show for what was looked for, cut around it."""
+
+    message_id: UUID = Field(description="The message; the cockpit opens at it with `?conversation=…&message=…`.")
+    seq: int = Field(description="Its number.")
+    role: str = Field(description="Who speaks.")
+    said_at: datetime = Field(description="When it was stored.")
+    text: str = Field(description="A part of its text.", examples=["We decided on 12 % in May."])
+    marks: list[tuple[int, int]] = Field(description="Where in `text` the words stand: from, to.")
+    clipped: tuple[bool, bool] = Field(description="Whether text was left out before and after it.")
+
+
+class Listed(Conversation):
+    """A conversation in a list."""
+
+    passage: Passage | None = Field(None, description="What was looked for; null where the title alone has it.")
+
+
+class Page(Camel):
+    """Where a page of a search stands."""
+
+    total: int = Field(description="How many were found in all.")
+    exact: bool = Field(description="False: there are more than `total`.")
+    after: str | None = Field(description="Brings the next page; null: this is the last.")
+
+
+class Listing(Success[list[Listed]]):
+    """The envelope of a list of conversations."""
+
+    page: Page | None = Field(None, description="Of a search; null for a list, which goes on with `before`.")
+
+
+class Trashed(Camel):
+    """A conversation in the trash."""
+
+    id: UUID = Field(description="Its id.")
+    user_id: UUID = Field(description="Who began it.")
+    project_id: UUID | None = Field(description="The project; null: outside any.")
+    agent_id: UUID | None = Field(description="The agent; null is Just Chat.")
+    title: str = Field(description="Its title.")
+    messages: int = Field(description="How many messages were ever stored in it.")
+    deleted_at: datetime = Field(description="When it was put into the trash.")
+    gone_at: datetime = Field(description="When it goes for good.")
 
 
 class Opened(Conversation):

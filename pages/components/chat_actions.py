@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import streamlit as st
 
-from nexus_core import chat, conversations
+from nexus_core import chat, conversations, shelf
 from nexus_core.conversations import Place
 from nexus_core.database import transaction
 from nexus_core.errors import NexusError, StoreUnavailable
@@ -141,8 +141,8 @@ def set_archived(conversation_id: UUID, archived: bool) -> None:
 
 
 def delete(conversation_id: UUID, agent: str) -> bool:
-    """Delete the conversation for good and go to the one that is active then."""
-    done = _in_transaction(lambda tx: conversations.delete(tx, conversation_id))
+    """Move the conversation to the trash and go to the one that is active then."""
+    done = _in_transaction(lambda tx: shelf.trash(tx, [conversation_id]))
     if done:
         chat_place.go(agent=agent)
     return done

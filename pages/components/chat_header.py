@@ -6,6 +6,7 @@ from nexus_core.agents import Agent
 from nexus_core.conversations import Conversation
 from nexus_core.gauge import Gauge
 from nexus_core.i18n import _, ngettext
+from nexus_core.shelf import TRASH_DAYS
 from nexus_core.text import clip, one_line
 from pages.components import chat_actions, chat_list, chat_place, figures
 from pages.components.chat_place import JUST_CHAT, View
@@ -114,7 +115,9 @@ def _menu(conversation: Conversation, view: View) -> None:
 
 def _confirm(conversation: Conversation) -> None:
     name = label(conversation.title) or _("New conversation")
-    st.markdown(_("**{title}** and its messages are deleted for good. Costs stay in the ledger.").format(title=name))
+    words = _("**{title}** goes to the trash. It can be restored for {days} days, then it is deleted for good.")
+    st.markdown(words.format(title=name, days=TRASH_DAYS))
+    st.caption(_("An answer that is being written is stopped; links stop working. Costs stay in the ledger."))
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button(_("Cancel"), key="chat_delete_cancel"):
             st.rerun()

@@ -64,6 +64,7 @@ def run() -> None:
         identity = session.who()
         with st.sidebar:
             _places(identity)
+            _search(pages)
             _links(pages)
             _person(identity)
         drawn = True
@@ -119,6 +120,15 @@ def _move(name: str) -> None:
     kept = session.here() if name == "project" else {}
     kept.pop(name, None)
     st.query_params.from_dict(kept | ({name: value} if value else {}))
+
+
+def _search(pages: dict[str, list[Page]]) -> None:
+    """The way to the search of conversations, by a key from anywhere."""
+    page = next((page for found in pages.values() for page in found if page.url_path == "conversations"), None)
+    if page and st.button(
+        _("Search"), key="frame_search", icon=":material/search:", type="tertiary", shortcut="Ctrl+K", width="stretch"
+    ):
+        st.switch_page(page, query_params=session.here())
 
 
 def _links(pages: dict[str, list[Page]]) -> None:

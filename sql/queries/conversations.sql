@@ -8,6 +8,16 @@ LEFT JOIN conversation_reads r
   ON r.workspace_id = c.workspace_id AND r.conversation_id = c.id AND r.user_id = :user_id
 WHERE c.workspace_id = :workspace_id AND c.id = :id AND c.deleted_at IS NULL;
 
+-- name: of
+SELECT c.id, c.user_id, c.project_id, c.task_id, c.agent_id, c.session_id, c.title, c.title_source, c.kind, c.status,
+       c.summary_md, c.model_id, c.provider_id, c.metadata, c.next_seq, c.active_run_id,
+       c.active_run_id IS NOT NULL AND c.lease_until > clock_timestamp() AS running,
+       c.next_seq - 1 > coalesce(r.seq, 0) AS unread, c.created_at, c.updated_at, c.last_message_at
+FROM conversations c
+LEFT JOIN conversation_reads r
+  ON r.workspace_id = c.workspace_id AND r.conversation_id = c.id AND r.user_id = :user_id
+WHERE c.workspace_id = :workspace_id AND c.id = ANY(CAST(:ids AS uuid[])) AND c.deleted_at IS NULL;
+
 -- name: lock
 SELECT c.id, c.user_id, c.project_id, c.task_id, c.agent_id, c.session_id, c.title, c.title_source, c.kind, c.status,
        c.summary_md, c.model_id, c.provider_id, c.metadata, c.next_seq, c.active_run_id,
@@ -168,6 +178,10 @@ UPDATE conversations SET updated_at = now(), status = CASE
     THEN 'summarized'
   ELSE 'open' END
 WHERE workspace_id = :workspace_id AND id = :id;
+
+-- name: owner
+-- Whose conversation this is, in the trash too.
+SELECT user_id FROM conversations WHERE workspace_id = :workspace_id AND id = :id;
 
 -- name: delete
 -- The ledger keeps its figures, not its words: a trigger sees to it.

@@ -1,6 +1,7 @@
 -- name: window
 -- What the next question would take along: the newest rows within both limits, how many older ones stay behind, and
--- the first that goes along. Of one conversation, or where `across` of its whole place; a bounded part is read.
+-- the first that goes along. Of one conversation, or where `across` of its whole place, without what
+-- user_window leaves out; a bounded part is read.
 WITH newest AS (
   (SELECT m.id, m.seq, m.tokens, CAST(NULL AS timestamptz) AS at
    FROM messages m
@@ -14,6 +15,12 @@ WITH newest AS (
    WHERE CAST(:across AS boolean) AND m.workspace_id = :workspace_id AND m.active AND m.status <> 'streaming'
      AND m.place = (SELECT c.place FROM conversations c
                     WHERE c.workspace_id = :workspace_id AND c.id = :conversation_id)
+     AND m.conversation_id NOT IN (SELECT t.id FROM conversations t
+                                   WHERE t.workspace_id = :workspace_id AND t.deleted_at IS NOT NULL)
+     AND (m.copied_from IS NULL OR (
+       SELECT true FROM messages o
+       JOIN conversations oc ON oc.workspace_id = :workspace_id AND oc.id = o.conversation_id AND oc.deleted_at IS NULL
+       WHERE o.workspace_id = :workspace_id AND o.id = m.copied_from AND o.place = m.place AND o.active LIMIT 1) IS NULL)
    ORDER BY m.created_at DESC, m.seq DESC, m.id DESC
    LIMIT least(CAST(:max_messages AS bigint), 10000))
 ), judged AS (
@@ -38,6 +45,12 @@ WITH newest AS (
      WHERE CAST(:across AS boolean) AND m.workspace_id = :workspace_id AND m.active AND m.status <> 'streaming'
        AND m.place = (SELECT c.place FROM conversations c
                       WHERE c.workspace_id = :workspace_id AND c.id = :conversation_id)
+     AND m.conversation_id NOT IN (SELECT t.id FROM conversations t
+                                   WHERE t.workspace_id = :workspace_id AND t.deleted_at IS NOT NULL)
+     AND (m.copied_from IS NULL OR (
+       SELECT true FROM messages o
+       JOIN conversations oc ON oc.workspace_id = :workspace_id AND oc.id = o.conversation_id AND oc.deleted_at IS NULL
+       WHERE o.workspace_id = :workspace_id AND o.id = m.copied_from AND o.place = m.place AND o.active LIMIT 1) IS NULL)
      LIMIT 10000)
   ) x
 )

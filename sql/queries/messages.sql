@@ -70,6 +70,32 @@ WHERE m.workspace_id = :workspace_id AND m.conversation_id = :conversation_id AN
 ORDER BY m.seq DESC
 LIMIT 1;
 
+-- name: people_of
+-- Who wrote lately in conversations, by name.
+SELECT known.id, array_agg(DISTINCT p.name ORDER BY p.name) AS names
+FROM unnest(CAST(:conversations AS uuid[])) AS known (id)
+CROSS JOIN LATERAL (
+  SELECT m.user_id FROM messages m
+  WHERE m.workspace_id = :workspace_id AND m.conversation_id = known.id
+  ORDER BY m.seq DESC
+  LIMIT 60
+) said
+JOIN people p ON p.id = said.user_id
+GROUP BY known.id;
+
+-- name: versions
+-- The versions of one answer or one question, the first one first.
+SELECT m.id, m.conversation_id, m.seq, m.parent_seq, m.role, m.status, m.parts, m.body, m.tokens, m.user_id,
+       p.name AS user_name, m.run_id, m.model, m.runtime, m.metadata, m.created_at,
+       CAST(row_number() OVER (ORDER BY m.seq) AS integer) AS version, CAST(count(*) OVER () AS integer) AS versions,
+       lag(m.id) OVER (ORDER BY m.seq) AS previous_id, lead(m.id) OVER (ORDER BY m.seq) AS next_id
+FROM messages m
+LEFT JOIN people p ON p.id = m.user_id
+WHERE m.workspace_id = :workspace_id AND m.conversation_id = :conversation_id AND m.role = :role
+  AND m.parent_seq IS NOT DISTINCT FROM CAST(:parent_seq AS bigint)
+ORDER BY m.seq
+LIMIT 50;
+
 -- name: of_project_conversation
 -- A page of a project's conversation as [C] writes it: an answer that called tools is followed by a row for each result.
 WITH shown AS (
@@ -157,6 +183,11 @@ WITH RECURSIVE walk AS (
        WHERE m.workspace_id = :workspace_id AND m.place = walk.place AND m.active
          AND (m.created_at, m.seq, m.id) < (walk.created_at, walk.seq, walk.id)
          AND (m.conversation_id <> :conversation_id OR m.seq < :upto)
+         -- A fork's copy, where this memory holds what it was copied from (not EXISTS: one look for each, never all at once).
+         AND (m.copied_from IS NULL OR (
+           SELECT true FROM messages o
+           JOIN conversations oc ON oc.workspace_id = :workspace_id AND oc.id = o.conversation_id AND oc.deleted_at IS NULL
+           WHERE o.workspace_id = :workspace_id AND o.id = m.copied_from AND o.place = m.place AND o.active LIMIT 1) IS NULL)
        ORDER BY m.created_at DESC, m.seq DESC, m.id DESC
        LIMIT 64)
       UNION ALL

@@ -25,6 +25,25 @@ WHERE workspace_id = :workspace_id AND project_id = :project_id
 ORDER BY created_at DESC, id DESC
 LIMIT :limit;
 
+-- name: of_conversation
+SELECT id, request_id, attempt, kind, project_id, task_id, conversation_id, agent_id, user_id, prompt_summary, response_summary,
+       model, served_model, provider, runtime, profile_slug, status, input_tokens, cached_tokens, cache_write_tokens,
+       output_tokens, reasoning_tokens, usage_source, cost_estimate, cost_source, price_version, duration_ms,
+       first_token_ms, stopped, error_type, error_message, metadata, created_at, started_at, finished_at
+FROM assistant_runs
+WHERE workspace_id = :workspace_id AND conversation_id = :conversation_id
+ORDER BY created_at DESC, id DESC
+LIMIT :limit;
+
+-- name: spent
+-- What conversations cost; a run that is not over yet is not unpriced.
+SELECT conversation_id, count(*) AS runs,
+       count(*) FILTER (WHERE cost_estimate IS NULL AND status IN ('succeeded', 'failed')) AS unpriced,
+       sum(cost_estimate) AS cost
+FROM assistant_runs
+WHERE workspace_id = :workspace_id AND conversation_id = ANY(CAST(:conversations AS uuid[]))
+GROUP BY conversation_id;
+
 -- name: attempts
 SELECT id, request_id, attempt, kind, project_id, task_id, conversation_id, agent_id, user_id, prompt_summary, response_summary,
        model, served_model, provider, runtime, profile_slug, status, input_tokens, cached_tokens, cache_write_tokens,

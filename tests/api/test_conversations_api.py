@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from starlette.testclient import TestClient
 
-from nexus_core import conversations, messages, parts
+from nexus_core import conversations, messages, parts, recall
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from tests.api.conftest import Program
@@ -170,3 +170,85 @@ def test_where_there_is_no_such_agent_nothing_is_made(client: TestClient, operat
     assert task.status_code == 404
     assert client.get(f"/api/conversations?agentId={uuid4()}").status_code == 404
     assert ids(client, "") == []
+
+
+def test_search_finds_what_was_said_and_goes_on(client: TestClient, operator: Scope, colleague: Scope) -> None:
+    home = project(operator)
+    for number in range(5):
+        with transaction(colleague if number else operator) as tx:
+            made = conversations.create(tx, Place(home), title=f"Kettle {number}", session_id=f"s-{number}")
+            messages.append(tx, made.id, "user", [parts.text(f"The kettle is blue, said {number}.")])
+    with transaction(colleague) as tx:
+        secret = conversations.create(tx, Place(), title="Kettle of mine")
+    while recall.index_pending():
+        pass
+    seen: list[str] = []
+    after = ""
+    for size in (2, 2, 1):
+        query = {"q": "blue kettle", "limit": 2, "projectId": str(home)} | ({"after": after} if after else {})
+        answer = client.get("/api/conversations", params=query).json()
+        assert len(answer["data"]) == size and answer["page"]["total"] == 5 and answer["page"]["exact"] is True
+        seen += [one["id"] for one in answer["data"]]
+        after = answer["page"]["after"]
+    assert after is None and len(set(seen)) == 5, "colleagues' in projects too"
+    passage = answer["data"][0]["passage"]
+    assert [passage["text"][a:b] for a, b in passage["marks"]] == ["kettle", "blue"] and passage["seq"] == 1
+    assert str(secret.id) not in client.get("/api/conversations?q=").text
+    mine = client.get("/api/conversations").json()
+    assert len(mine["data"]) == 1 and mine["page"] is None and mine["data"][0]["passage"] is None
+    assert client.get("/api/conversations?q=zzz").json() == {
+        "success": True, "data": [], "page": {"total": 0, "exact": True, "after": None},
+    }  # fmt: skip
+
+
+def test_tags_are_read_written_and_searched_by(client: TestClient, operator: Scope) -> None:
+    turn, _answer = ask(operator, "Hello")
+    path = f"/api/conversations/{turn.conversation_id}"
+    read = client.get(path)
+    assert read.json()["data"]["tags"] == []
+    changed = client.patch(path, json={"tags": ["Pricing", "q3"], "kind": "decision"})
+    assert (changed.json()["data"]["tags"], changed.json()["data"]["kind"]) == (["Pricing", "q3"], "decision")
+    assert changed.headers["etag"] != read.headers["etag"]
+    late = client.patch(path, json={"tags": []}, headers={"if-match": read.headers["etag"]})
+    assert late.status_code == 409 and client.get(path).json()["data"]["tags"] == ["Pricing", "q3"]
+    assert ids(client, "tag=PRICING&status=active&kind=decision") == [str(turn.conversation_id)]
+    assert ids(client, "tag=q3&status=archived") == []
+    assert client.get("/api/conversations?tag=none").json()["error"]["field"] == "tag"
+    assert client.get("/api/conversations?since=2026-01-01T00:00:00").json()["error"]["field"] == "since"
+    client.patch(path, json={"tags": []})
+    assert client.get(path).json()["data"]["tags"] == []
+
+
+def test_the_trash_gives_back_until_it_is_emptied(client: TestClient, operator: Scope) -> None:
+    turn, _answer = ask(operator, "Hello")
+    one = str(turn.conversation_id)
+    path = f"/api/conversations/{one}"
+    assert client.delete(f"{path}?trash=true").status_code == 200
+    assert client.get(path).status_code == client.patch(path, json={"title": "x"}).status_code == 404
+    (row,) = client.get("/api/conversations/trash").json()["data"]
+    assert row["id"] == one and row["goneAt"] > row["deletedAt"] and row["messages"] == 2
+    assert client.get(f"/api/conversations/trash?before={one}").json()["data"] == []
+    assert client.post(f"{path}/restore").json()["data"]["id"] == one
+    assert client.get(path).status_code == 200 and client.post(f"{path}/restore").status_code == 404
+    client.delete(f"{path}?trash=true")
+    assert client.delete(path).status_code == 200, "for good, out of the trash"
+    assert do(operator, "DELETE FROM messages WHERE conversation_id = :id", id=one) == 0
+
+
+def test_fork_and_move(client: TestClient, operator: Scope, program: Program, colleague: Scope) -> None:
+    turn, answer = ask(operator, "Hello")
+    path = f"/api/conversations/{turn.conversation_id}"
+    made = client.post(f"{path}/fork", json={"messageId": str(answer.id)})
+    assert made.status_code == 201 and made.json()["data"]["metadata"]["forked_from"]["message_id"] == str(answer.id)
+    fork = f"/api/conversations/{made.json()['data']['id']}"
+    assert [one["content"] for one in client.get(f"{fork}/messages").json()["data"]] == ["Hello", answer.body]
+    assert client.post(f"{fork}/fork", json={"messageId": str(answer.id)}).status_code == 404
+    home = project(operator)
+    moved = client.post(f"{fork}/move", json={"projectId": str(home)})
+    assert moved.json()["data"]["projectId"] == str(home)
+    other = program(colleague)
+    assert other.get(fork).status_code == 200 and other.get(path).status_code == 404
+    assert other.post(f"{fork}/move", json={"projectId": None}).status_code == 403
+    assert other.post(f"{path}/move", json={"projectId": str(home)}).status_code == 404
+    assert client.post(f"{fork}/move", json={"projectId": NOBODY}).status_code == 404
+    assert client.post(f"{fork}/move", json={"projectId": None}).json()["data"]["projectId"] is None

@@ -34,7 +34,12 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     told = [json.loads(line) for line in printed if line.startswith(("{", "["))]
     enveloped = [one["data"] for one in told if isinstance(one, dict) and "success" in one]
     assert all(one["success"] for one in told if isinstance(one, dict) and "success" in one)
-    health, ana, active, ada, listed, stopped, decided = enveloped
+    health, ana, active, ada, listed, stopped, *of_conversations, decided = enveloped
+    found, tagged, by_tag, fork, trashed, trash, restored = of_conversations
+    first = restored["id"]
+    assert first in {one["id"] for one in found} and tagged["tags"] == ["intro"]
+    assert [one["id"] for one in by_tag] == [one["id"] for one in trash] == [trashed["id"]] == [first]
+    assert fork["metadata"]["forked_from"]["conversation_id"] == first
     assert health["status"] == health["database"] == "ok"
     assert active["messages"][0]["content"] == "My name is Ana"
     assert active["id"] == ana["conversationId"] != ada["conversationId"]
