@@ -9,6 +9,7 @@ from pages.components import session
 from pages.components.frame import ROOT
 
 PAGE = "pages/insight/runs.py"
+LEFT = "costs_left"
 
 
 def there() -> bool:
@@ -27,7 +28,17 @@ def link(label: str, query: Mapping[str, Sequence[str]], *, icon: str | None = N
 def open_(query: Mapping[str, Sequence[str]]) -> None:
     """Go to the runs of a query; where there is no such page, the address tells it."""
     if there():
+        st.session_state[LEFT] = {key: st.query_params.get_all(key) for key in st.query_params}
         st.switch_page(PAGE, query_params=_params(query))
+
+
+def returned() -> None:
+    """Streamlit writes the query of the next page into the history of this one first, where Back then stops: put the
+    address back as it was left."""
+    if not {"from", "to"} <= st.query_params.keys():
+        return
+    here = {key: st.query_params.get_all(key) for key in st.query_params if key not in ("from", "to")}
+    st.query_params.from_dict(st.session_state.get(LEFT, here))
 
 
 def _params(query: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

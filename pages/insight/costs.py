@@ -27,6 +27,7 @@ def main() -> None:
     """The report that the address asks for."""
     scope = session.scope()
     now = datetime.now(UTC)
+    costs_runs.returned()
     with transaction(scope) as tx:
         state = costs_state.read(costs.zone(tx).key, now)
         found = choices.of(tx, state.span, state.filters)

@@ -182,6 +182,18 @@ def test_a_click_leads_to_the_runs_behind_it(
     assert len(opened) == 1, "a click counts once"
 
 
+def test_back_from_the_runs_finds_the_page_as_it_was_left(
+    operator: Scope, open_page: Any, some: psycopg.Connection
+) -> None:
+    """Streamlit leaves the next page's query in the history of this one."""
+    page = open_page(operator, PAGE, kind="summary", **{"from": "2026-01-01", "to": "2026-01-02"})
+    assert address(page) == {"kind": ["summary"]}, "nothing known of a former address: what is not ours goes"
+    page.session_state[costs_runs.LEFT] = {"range": ["7d"], "by": ["kind"]}
+    page.query_params["from"], page.query_params["to"] = "2026-01-01", "2026-01-02"
+    page.run()
+    assert address(page) == {"range": ["7d"], "by": ["kind"]} and figure(page, 1) == "3"
+
+
 def test_a_cell_of_several_hours_shows_them(operator: Scope, open_page: Any, some: psycopg.Connection) -> None:
     at = datetime.now(UTC) - timedelta(seconds=5)
     page = open_page(operator, PAGE)
