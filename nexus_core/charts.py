@@ -177,6 +177,32 @@ def course(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     return figure(traces, mode, x={"type": "date", "tickformat": "%-d %b"}, y={"tickprefix": "$"})
 
 
+def attempts(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
+    """Attempts under each other, in seconds: `begin`, then `waited` until the first token, then `wrote`; by `status`.
+
+    Waiting is hatched; an attempt without a first token is one wait.
+    """
+    colour = [theme(mode)[_STATUSES.get(status, "grayColor")] for status in frame["status"]]
+    bars = {"type": "bar", "orientation": "h", "y": [literal(name) for name in frame["name"]], "width": 0.6}
+    ends = [begin + waited for begin, waited in zip(frame["begin"], frame["waited"], strict=True)]
+    traces = [
+        bars
+        | {
+            "x": numbers(frame[column]),
+            "base": numbers(base),
+            "marker": {"color": colour, "pattern": _HATCH | {"shape": shape}, "line": {"width": 0}},
+            "hovertemplate": f"%{{y}}: %{{x:,.2f}} s {words}<extra></extra>",
+        }
+        for column, base, shape, words in (
+            ("waited", frame["begin"], "/", _("until the first token")),
+            ("wrote", ends, "", _("from the first token on")),
+        )
+    ]
+    x = {"ticksuffix": " s", "rangemode": "tozero", "showgrid": True}
+    height = 56 + 30 * len(frame)
+    return figure(traces, mode, x=x, y=_SIDEWAYS, barmode="overlay", showlegend=False, height=height)
+
+
 def weekdays() -> list[str]:
     """The names of the days in short, Monday first."""
     return [_("Mon"), _("Tue"), _("Wed"), _("Thu"), _("Fri"), _("Sat"), _("Sun")]

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from nexus_core import costs, messages, price_lines, pricing, run_sent, runs, telemetry
+from nexus_core import conversations, costs, messages, price_lines, pricing, run_sent, runs, telemetry
 from nexus_core.database import Transaction
 from nexus_core.messages import Message
 from nexus_core.price_lines import Priced
@@ -75,10 +75,15 @@ class Stretch:
 
 
 def load(tx: Transaction, run_id: UUID) -> Detail:
-    """A run whole, as far as this person may see it; raises NotFound."""
+    """A run whole, as far as this person may see it; raises NotFound.
+
+    Whose conversation it shows words of has been read, which the audit has where it is another's.
+    """
     run = runs.get(tx, run_id)
     attempts = tuple(runs.attempts(tx, run.request_id))
     places = tx.execute("run_detail.places", conversation_id=run.conversation_id, task_id=run.task_id).one()
+    if run.conversation_id and places.conversation is not None:
+        conversations.mark_read(tx, run.conversation_id, 0)  # opened; none of its messages counts as seen
     kept = tx.execute("run_detail.receipt", id=run.id).first()
     receipt = kept.receipt if kept else None
     found = tx.execute("run_detail.answer", ids=[attempt.id for attempt in attempts]).first()

@@ -19,7 +19,7 @@ LIMIT = 500
 FIRST_STRETCH = 500
 STRETCH = 5_000
 """Runs looked through by one statement where no index leads to those that are wanted."""
-PATIENCE = 0.3
+PATIENCE = 0.5
 """Seconds after which such a page ends, full or not; it says how far back it looked."""
 _INDEXED = ("conversation", "task", "person", "agent", "status", "project")
 """The dimensions that have an index in the order of time; where several are asked for, the first one leads."""

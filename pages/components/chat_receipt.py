@@ -28,6 +28,11 @@ def show(run: Run) -> None:
 def _receipt(run: Run) -> None:
     with transaction(session.scope()) as tx:
         receipt = runs.receipt(tx, run.id)
+    draw(receipt, run)
+
+
+def draw(receipt: Mapping[str, Any] | None, run: Run) -> None:
+    """What a receipt says, section by section with tokens, and what was left out."""
     if not receipt or not receipt.get("sections"):
         st.info(_("Nothing is recorded of what was sent for this answer."))
         return

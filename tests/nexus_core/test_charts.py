@@ -103,3 +103,15 @@ def test_cells_are_safe_and_numbers_stay_numbers() -> None:
 def test_names_are_no_markup() -> None:
     frame = pd.DataFrame({"id": ["1"], "key": ["<b>%{x}</b>"], "cost": [1]})
     assert "<b>" not in charts.ranking(frame, "cost").layout.yaxis.ticktext[0]
+
+
+def test_attempts_stand_one_after_the_other_and_an_end_without_a_token_is_all_waiting() -> None:
+    rows = [
+        {"name": "<b>1", "begin": 0.0, "waited": 2.0, "wrote": 0.0, "status": "failed"},
+        {"name": "2", "begin": 3.0, "waited": 0.25, "wrote": 0.75, "status": "succeeded"},
+    ]
+    for mode in ("light", "dark"):
+        waited, wrote = charts.attempts(pd.DataFrame(rows), mode=mode).data
+        assert (list(waited.base), list(waited.x)) == ([0.0, 3.0], [2.0, 0.25])
+        assert (list(wrote.base), list(wrote.x)) == ([2.0, 3.25], [0.0, 0.75])
+        assert list(waited.y) == ["&lt;b&gt;1", "2"] and len(set(waited.marker.color)) == 2

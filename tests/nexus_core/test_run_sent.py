@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from nexus_core import conversations, memories, messages, parts, people, recall, run_detail, runs
+from nexus_core import audit, conversations, memories, messages, parts, people, recall, run_detail, runs
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from nexus_core.messages import Message
@@ -147,6 +147,22 @@ def test_words_of_another_persons_conversation_are_withheld(me: Scope, colleague
     assert theirs.withheld and theirs.run.input_tokens == mine.run.input_tokens
     assert (theirs.title, theirs.receipt, theirs.answer, theirs.sent, theirs.provider_error) == (None,) * 5
     assert "secret" not in str(run_detail.document(theirs)) and "secret" in str(run_detail.document(mine))
+
+
+def test_reading_anothers_words_in_a_run_is_in_the_audit_once(me: Scope, colleague: Scope, apollo: Place) -> None:
+    turn, answer = ask(me, "Hello", place=apollo)
+
+    def reads() -> list[Any]:
+        with transaction(me) as tx:
+            return [(one.user_id, one.entity_id) for one in audit.latest(tx) if one.action == "read"]
+
+    detail(me, answer)
+    assert reads() == []
+    for _time in range(2):
+        assert detail(colleague, answer).answer is not None
+    assert reads() == [(colleague.user_id, turn.conversation_id)]
+    with transaction(colleague) as tx:
+        assert conversations.get(tx, turn.conversation_id).unread
 
 
 @pytest.fixture
