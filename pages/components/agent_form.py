@@ -10,7 +10,7 @@ from nexus_core.agents import DEFAULTS, Agent
 from nexus_core.database import transaction
 from nexus_core.i18n import _
 from nexus_core.profiles import Profile
-from pages.components import session
+from pages.components import notice, session
 from pages.components.attempt import attempt, refusal
 
 FIELDS = tuple(key for key in DEFAULTS if key != "status")
@@ -153,7 +153,7 @@ def _save(name: str) -> None:
     values["profile_id"] = UUID(values["profile_id"]) if values["profile_id"] else None
     saved = attempt(name, lambda: _store(name, values))
     if saved is not None:
-        st.toast(_("Saved."), icon=":material/check:")
+        notice.say(_("Saved."))
         st.query_params["agent"] = str(saved.id)
 
 

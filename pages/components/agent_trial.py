@@ -56,7 +56,7 @@ def _exchange(agent_id: UUID, emoji: str, was_running: bool) -> None:
             icon=":material/stop:",
             key=f"try_{agent_id}_stop",
             on_click=_stop,
-            args=(message.conversation_id,),
+            args=(agent_id, message.conversation_id),
         )
     else:
         st.button(
@@ -113,8 +113,9 @@ def _send(agent_id: UUID, question: str) -> Turn:
     )
 
 
-def _stop(conversation_id: UUID) -> None:
-    chat.stop(session.scope(), conversation_id)
+def _stop(agent_id: UUID, conversation_id: UUID) -> None:
+    attempt(f"try_{agent_id}", lambda: chat.stop(session.scope(), conversation_id))
+    st.rerun()  # a refusal stands outside of this fragment
 
 
 def _forget(agent_id: UUID, conversation_id: UUID) -> None:
@@ -125,3 +126,4 @@ def _forget(agent_id: UUID, conversation_id: UUID) -> None:
 
     if attempt(f"try_{agent_id}", delete):
         del st.session_state[f"tried_{agent_id}"]
+    st.rerun()

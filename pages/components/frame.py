@@ -13,7 +13,7 @@ from nexus_core.database import transaction
 from nexus_core.errors import NexusError, StoreUnavailable, Unauthenticated
 from nexus_core.i18n import _
 from nexus_core.signin import Identity
-from pages.components import session
+from pages.components import notice, session
 from pages.components.markdown import label
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,6 +73,7 @@ def run() -> None:
         failed(error)
         if not drawn:
             _link("/", _("Sign in") if isinstance(error, Unauthenticated) else _("Go to Home"))
+    notice.draw()
 
 
 def failed(error: Exception) -> bool:

@@ -11,7 +11,7 @@ from nexus_core.database import transaction
 from nexus_core.errors import Invalid
 from nexus_core.i18n import _
 from nexus_core.profiles import Profile
-from pages.components import session
+from pages.components import notice, session
 from pages.components.attempt import attempt, refusal
 
 FIELDS = ("name", "slug", "model", "api_base", "params", "context_tokens")
@@ -105,7 +105,7 @@ def _details(name: str, profile: Profile | None) -> None:
 def _save(name: str) -> None:
     values = {field: st.session_state[f"profile_{name}_{field}"] for field in FIELDS}
     if attempt(name, lambda: _store(name, values)) is not None:
-        st.toast(_("Saved."), icon=":material/check:")
+        notice.say(_("Saved."))
         show()
 
 
