@@ -156,7 +156,10 @@ def recent(tx: Transaction, project_id: UUID | None, *, limit: int = 10) -> list
 
 
 def latest(tx: Transaction, project_id: UUID | None) -> Conversation | None:
-    """The conversation that this person was last in, in a project or outside any, whatever the agent; not archived."""
+    """The conversation that this person was last in, in a project or outside any, whatever the agent.
+
+    Not an archived one, nor one with a deleted agent, which can't go on.
+    """
     return tx.one(Conversation, "conversations.latest", project_id=project_id)
 
 

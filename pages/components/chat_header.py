@@ -1,5 +1,7 @@
 """The line above a thread: who answers, the title, how full the memory is, and what can be done."""
 
+from uuid import UUID
+
 import streamlit as st
 
 from nexus_core.agents import Agent
@@ -23,7 +25,7 @@ def draw(view: View) -> None:
             chat_list.drawer(view)
         _chooser(view)
         if view.conversation:
-            _title(view.conversation, bool(view.refusal))
+            _title(view.conversation, bool(view.barred))
             if view.gauge:
                 _gauge(view.gauge)
             _menu(view.conversation, view)
@@ -99,7 +101,7 @@ def _menu(conversation: Conversation, view: View) -> None:
         "delete": _("Delete …"),
     }
     choice = st.menu_button(
-        "⋯", list(names), key="chat_menu", format_func=names.__getitem__, type="tertiary", disabled=bool(view.refusal)
+        "⋯", list(names), key="chat_menu", format_func=names.__getitem__, type="tertiary", disabled=bool(view.barred)
     )
     if choice == "rename":
         _start_renaming(conversation)
@@ -107,13 +109,13 @@ def _menu(conversation: Conversation, view: View) -> None:
     elif choice == "archive":
         chat_actions.set_archived(conversation.id, not archived)
         if not archived:
-            chat_place.go(agent=str(view.place.agent_id or JUST_CHAT))
+            chat_place.go(agent=view.onward)
         st.rerun()
     elif choice == "delete":
-        st.dialog(_("Delete this conversation?"))(_confirm)(conversation)
+        st.dialog(_("Delete this conversation?"))(_confirm)(conversation, view.onward)
 
 
-def _confirm(conversation: Conversation) -> None:
+def _confirm(conversation: Conversation, onward: str | None) -> None:
     name = label(conversation.title) or _("New conversation")
     words = _("**{title}** goes to the trash. It can be restored for {days} days, then it is deleted for good.")
     st.markdown(words.format(title=name, days=TRASH_DAYS))
@@ -121,11 +123,13 @@ def _confirm(conversation: Conversation) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button(_("Cancel"), key="chat_delete_cancel"):
             st.rerun()
-        st.button(_("Delete"), key="chat_delete_confirm", type="primary", on_click=_delete, args=(conversation,))
+        st.button(
+            _("Delete"), key="chat_delete_confirm", type="primary", on_click=_delete, args=(conversation.id, onward)
+        )
 
 
-def _delete(conversation: Conversation) -> None:
-    chat_actions.delete(conversation.id, str(conversation.agent_id or JUST_CHAT))
+def _delete(conversation_id: UUID, onward: str | None) -> None:
+    chat_actions.delete(conversation_id, onward)
     st.rerun()
 
 

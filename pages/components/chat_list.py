@@ -5,7 +5,7 @@ from uuid import UUID
 import streamlit as st
 
 from nexus_core import conversations
-from nexus_core.conversations import Conversation
+from nexus_core.conversations import Conversation, Place
 from nexus_core.database import transaction
 from nexus_core.i18n import _
 from pages.components import chat_actions, chat_place, figures, session
@@ -90,8 +90,8 @@ def _new(view: View, where: str) -> None:
         key=f"chat_new_{where}",
         icon=":material/edit_square:",
         width="stretch",
-        disabled=bool(view.refusal),
-        help=view.refusal or None,
+        disabled=bool(view.barred),
+        help=view.barred or (_("In Just Chat, as this agent was deleted") if view.gone else None),
         on_click=_begin,
         args=(view,),
     )
@@ -133,7 +133,7 @@ def _open(conversation_id: UUID) -> None:
 
 
 def _begin(view: View) -> None:
-    chat_actions.new_conversation(view.place)
+    chat_actions.new_conversation(Place(view.place.project_id) if view.gone else view.place)
     st.rerun()
 
 

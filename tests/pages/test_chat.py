@@ -488,6 +488,33 @@ def test_deleted_agents_conversation_can_be_read_only(open_chat: Open, scope: Sc
     assert "Gone was deleted" in at.chat_input(key="chat_box").placeholder
 
 
+def test_chat_never_opens_at_a_deleted_agents_conversation_and_leads_on_from_it(open_chat: Open, scope: Scope) -> None:
+    with transaction(scope) as tx:
+        project = projects.create(tx, "Pricing")
+    older = _conversation(scope, Place(project.id), "older", said=2)
+    agent = _agent(scope, "Gone")
+    kept, other, third = (
+        _conversation(scope, Place(project.id, agent.id), title, said=2) for title in ("kept", "other", "third")
+    )
+    with transaction(scope) as tx:
+        agents.delete(tx, agent.id, conversations=False)
+    assert _shown_id(open_chat(project=project.id)) == older.id
+    at = open_chat(project=project.id, conversation=kept.id)
+    at = _run(at.menu_button(key="chat_menu").click("archive"))
+    assert _shown_id(at) == older.id
+    at = open_chat(project=project.id, conversation=other.id)
+    at = _run(at.menu_button(key="chat_menu").click("delete"))
+    at = _run(_run(at.button(key="chat_delete_confirm").click()))
+    assert _shown_id(at) == older.id
+    at = open_chat(project=project.id, conversation=third.id)
+    at = _run(at.button(key="chat_new_panel").click())
+    assert not at.chat_input(key="chat_box").disabled
+    with transaction(scope) as tx:
+        assert conversations.get(tx, kept.id).status == "archived"
+        shown = conversations.get(tx, _shown_id(at))
+    assert (shown.project_id, shown.agent_id, shown.next_seq) == (project.id, None, 1)
+
+
 def test_empty_chat_says_who_answers_and_what_is_remembered(open_chat: Open, scope: Scope) -> None:
     agent = _agent(scope, description="Knows **prices**.")
     with transaction(scope) as tx:
