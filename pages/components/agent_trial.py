@@ -12,7 +12,7 @@ from nexus_core.errors import NotFound
 from nexus_core.i18n import _
 from nexus_core.messages import Message
 from nexus_core.turns import Turn
-from pages.components import chat_figures, chat_parts, session
+from pages.components import chat_figures, chat_parts, chat_receipt, session
 from pages.components.attempt import attempt, refusal
 from pages.components.markdown import label, literal
 
@@ -22,7 +22,12 @@ REFRESH = 0.3
 def draw(agent: Agent) -> None:
     """The panel: the box, the question, the answer as it comes, and the way to forget it."""
     st.subheader(_("Try it"), anchor=False)
-    st.caption(_("One question, answered with the settings as they are saved. It is a real answer and it is counted."))
+    st.caption(
+        _(
+            "One question, answered with the settings as they are saved. It is a real conversation with this agent: "
+            "counted, listed in the chat and part of its memory, until you forget it."
+        )
+    )
     with st.form(f"try_{agent.id}", border=False, clear_on_submit=False):
         st.text_area(
             _("Question"),
@@ -37,8 +42,10 @@ def draw(agent: Agent) -> None:
     refusal(f"try_{agent.id}")
     shown = _shown(agent.id)
     if shown:
-        running = shown[1].status == "streaming"
-        st.fragment(_exchange, run_every=REFRESH if running else None)(agent.id, agent.emoji, running)
+        if shown[1].status == "streaming":
+            st.fragment(_exchange, run_every=REFRESH)(agent.id, agent.emoji, True)
+        else:
+            _exchange(agent.id, agent.emoji, False)
 
 
 def _exchange(agent_id: UUID, emoji: str, was_running: bool) -> None:
@@ -81,6 +88,8 @@ def _answer(message: Message) -> None:
     if message.status == "failed":
         st.error(label(str(message.metadata.get("error") or _("The answer failed."))), icon=":material/error:")
     st.caption(label(chat_figures.line(message, run)))
+    if run is not None and run.status in ("succeeded", "failed"):
+        chat_receipt.button(message.id, run)
 
 
 def _shown(agent_id: UUID) -> tuple[str, Message] | None:

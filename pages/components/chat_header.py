@@ -10,7 +10,7 @@ from nexus_core.gauge import Gauge
 from nexus_core.i18n import _, ngettext
 from nexus_core.shelf import TRASH_DAYS
 from nexus_core.text import clip, one_line
-from pages.components import chat_actions, chat_list, chat_place, figures
+from pages.components import chat_actions, chat_list, chat_place, figures, modes
 from pages.components.chat_place import JUST_CHAT, View
 from pages.components.markdown import label
 
@@ -143,23 +143,35 @@ def _gauge(gauge: Gauge) -> None:
 def _reading(gauge: Gauge) -> str:
     if gauge.mode == "none":
         return _("no memory")
-    messages = str(gauge.messages) if gauge.max_messages is None else f"{gauge.messages}/{gauge.max_messages}"
-    tokens = figures.count(gauge.tokens)
-    if gauge.max_tokens is not None:
-        tokens += f"/{figures.count(gauge.max_tokens)}"
-    return _("{messages} messages · {tokens} tokens").format(messages=messages, tokens=tokens)
+    by = "tokens" if gauge.bound == "tokens" else "messages"
+    one = by == "messages" and gauge.messages == 1
+    return ngettext("{amount} goes along", "{amount} go along", 1 if one else 2).format(amount=_counts(gauge)[by])
+
+
+def _counts(gauge: Gauge) -> dict[str, str]:
+    """How many messages and tokens go along, each beside its limit."""
+    many, most, room = gauge.messages, gauge.max_messages, gauge.max_tokens
+    messages = ngettext("{n} message", "{n} messages", many).format(n=many)
+    if most is not None:
+        words = ngettext("{n} of at most {most} message", "{n} of at most {most} messages", most)
+        messages = words.format(n=many, most=most)
+    tokens = _("about {n} tokens").format(n=figures.count(gauge.tokens))
+    if room is not None:
+        words = _("about {n} of at most {most} tokens")
+        tokens = words.format(n=figures.count(gauge.tokens), most=figures.count(room))
+    return {"messages": messages, "tokens": tokens}
 
 
 def explained(gauge: Gauge) -> list[str]:
     """What the gauge means, in sentences."""
-    modes = {
-        "none": _("**No memory.** The assistant sees the new message alone."),
-        "session": _("**Session memory.** The next question takes this conversation along, the newest first."),
-        "user": _(
-            "**User memory.** The next question takes along what you said to this agent here, in all conversations."
-        ),
+    does = {
+        "none": _("The assistant sees the new message alone."),
+        "session": _("The next question takes this conversation along, the newest first."),
+        "user": _("The next question takes along what you said to this agent here, in all conversations."),
     }
-    lines = [modes.get(gauge.mode, "")]
+    lines = [f"**{modes.title(gauge.mode)}.** {does[gauge.mode]}"]
+    if gauge.mode != "none":
+        lines.append(_("{messages}, {tokens}; the new question counts as one more.").format(**_counts(gauge)))
     oldest = _oldest(gauge)
     if gauge.summarized:
         lines.append(_("A summary stands for messages 1 to {last}.").format(last=gauge.summarized))

@@ -26,7 +26,7 @@ def steps(default: Profile, found: Sequence[Project], *, editable: bool) -> None
         _project(found, editable)
     with grid.container(border=True, height="stretch", key="home_step_ask"):
         _head(3, _("Ask something"), False)
-        st.caption(_("What is said is kept as it is said, and the next answer knows it."))
+        st.caption(_("What is said is kept as it is said, and each further answer in that conversation knows it."))
         st.space("stretch")
         if editable:
             ask_box.draw("home_ask", None, _("Ask something, or say who you are"))

@@ -1,5 +1,6 @@
 """The chat page, as a person meets it: run by Streamlit's own test runner on a real database."""
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -533,9 +534,40 @@ def test_agent_with_an_odd_emoji_does_not_break_the_page(open_chat: Open, scope:
     assert "said 1" in _words(open_chat(conversation=talk.id))
 
 
+@pytest.mark.parametrize(
+    ("mode", "offered", "not_offered"),
+    [
+        (None, "Remember that our review is on Friday", "What do you remember about me?"),
+        ("session", "Remember that our review is on Friday", "What do you remember about me?"),
+        ("user", "What do you remember about me?", "Remember that our review is on Friday"),
+        ("none", "What can you do?", "Remember that our review is on Friday"),
+    ],
+)
+def test_suggestions_fit_what_is_remembered(
+    open_chat: Open, scope: Scope, mode: str | None, offered: str, not_offered: str
+) -> None:
+    agent = _agent(scope, memory_mode=mode) if mode else None
+    at = open_chat(agent=agent.id if agent else "just-chat")
+    labels = [button.label for button in at.button]
+    assert offered in labels
+    assert not_offered not in labels
+
+
+def test_suggestion_of_something_to_remember_is_remembered(open_chat: Open) -> None:
+    at = open_chat(agent="just-chat")
+    at = _answered(_run(at.button(key="chat_suggestion_1").click()))
+    assert "Noted." in _words(at)
+    at = _say(at, "When is our review?")
+    assert "remember nothing" not in _words(at)
+
+
 def test_gauge_explains_what_stays_behind(open_chat: Open, scope: Scope) -> None:
     agent = _agent(scope, max_messages=6, max_tokens=None)
     talk = _conversation(scope, Place(None, agent.id), "small", said=8)
-    words = _words(open_chat(conversation=talk.id))
+    at = open_chat(conversation=talk.id)
+    words = _words(at)
+    assert "5 of at most 6 messages go along" in at.get("popover")[0].proto.popover.label
+    assert "**Memory: Conversation.**" in words
+    assert re.search(r"5 of at most 6 messages, about \d+ tokens; the new question counts as one more", words)
     assert "3 older messages stay behind, at the limit of 6 messages" in words
     assert "The next to stay behind is message 4, “said 3”." in words
