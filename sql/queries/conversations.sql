@@ -39,7 +39,6 @@ LEFT JOIN conversation_reads r
 WHERE c.workspace_id = :workspace_id AND c.deleted_at IS NULL
   AND c.place = nexus.place(CAST(:user_id AS uuid), CAST(:agent_id AS uuid), CAST(:project_id AS uuid))
   AND (c.status = 'archived') = CAST(:archived AS boolean)
-  AND (CAST(:title AS text) = '' OR strpos(lower(c.title), lower(CAST(:title AS text))) > 0)
   AND (c.last_message_at, c.id) < (
     CASE WHEN CAST(:before_at AS timestamptz) IS NULL THEN 'infinity' ELSE CAST(:before_at AS timestamptz) END,
     CASE WHEN CAST(:before_id AS uuid) IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff' ELSE CAST(:before_id AS uuid) END)

@@ -20,6 +20,7 @@ from nexus_core import (
     parts,
     people,
     projects,
+    recall,
     signin,
     worker,
     workspaces,
@@ -270,7 +271,7 @@ def test_new_conversation_keeps_the_old_one(open_chat: Open, scope: Scope) -> No
     assert "old words" in _words(at)
 
 
-def test_list_pages_by_keyset_and_searches_titles(open_chat: Open, scope: Scope) -> None:
+def test_list_pages_by_keyset(open_chat: Open, scope: Scope) -> None:
     made = {_conversation(scope, title=f"talk {number}", said=1).id for number in range(60)}
     at = open_chat()
     for expected in (25, 50, 60):
@@ -279,10 +280,32 @@ def test_list_pages_by_keyset_and_searches_titles(open_chat: Open, scope: Scope)
         if expected < 60:
             _run(at.button(key="chat_more_panel").click())
     assert {UUID(key.rpartition("_")[2]) for key in _buttons(at, "chat_open_panel_")} == made
-    at = _run(at.text_input(key="chat_search_panel").set_value("TALK 17"))
-    assert len(_buttons(at, "chat_open_panel_")) == 1
+
+
+def test_search_finds_what_was_said_and_opens_there(open_chat: Open, scope: Scope) -> None:
+    with transaction(scope) as tx:
+        project = projects.create(tx, "Pricing")
+    place = Place(project.id)
+    talk = _conversation(scope, place, title="Long **talk**", said=120)
+    titled = _conversation(scope, place, title="The Kyoto trip", said=1)
+    elsewhere = _conversation(scope, title="Elsewhere")
+    text = parts.text("We chose :red[green tea] from Kyoto because it costs $5, and $10 in spring")
+    with transaction(scope) as tx:
+        messages.append(tx, elsewhere.id, "user", [text])
+        messages.append(tx, talk.id, "user", [text])
+        target_id = messages.page(tx, talk.id, limit=1)[-1].id
+    while recall.index_pending():
+        pass
+    at = open_chat(project=project.id, agent="just-chat")
+    at = _run(at.text_input(key="chat_search_panel").set_value("kyoto"))
+    assert set(_buttons(at, "chat_open_panel_")) == {f"chat_open_panel_{talk.id}", f"chat_open_panel_{titled.id}"}
+    said = "&#58;red&#91;green tea&#93; from **Kyoto** because it costs &#36;5, and &#36;10 in spring"
+    assert said in _words(at)
+    at = _run(at.button(key=f"chat_open_panel_{talk.id}").click())
+    assert _query(at)["message"] == str(target_id)
+    assert at.get_by_key(f"chat_found_{target_id}")
     at = _run(at.text_input(key="chat_search_panel").set_value("100%_"))
-    assert "No title contains" in _words(at)
+    assert "Nothing here has “100%&#95;”, neither a title nor a message." in _words(at)
 
 
 def test_unread_conversation_is_marked_until_it_is_opened(open_chat: Open, scope: Scope) -> None:
