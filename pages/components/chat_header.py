@@ -21,7 +21,8 @@ _RENAMING = "chat_renaming"
 def draw(view: View) -> None:
     """Draw the line."""
     with st.container(key="chat_head", horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        if st.button("", key="chat_list_open", icon=":material/menu:", type="tertiary", help=_("Conversations")):
+        words = _("Conversations")
+        if st.button(words, key="chat_list_open", icon=":material/menu:", type="tertiary", help=words):
             chat_list.drawer(view)
         _chooser(view)
         if view.conversation:
@@ -68,7 +69,7 @@ def _title(conversation: Conversation, read_only: bool) -> None:
             args=(conversation, key),
         )
         st.button(
-            "", key="chat_title_close", icon=":material/close:", type="tertiary", help=_("Cancel"),
+            _("Cancel"), key="chat_title_close", icon=":material/close:", type="tertiary", help=_("Cancel"),
             on_click=_start_renaming, args=(None,),
         )  # fmt: skip
     else:
@@ -101,7 +102,13 @@ def _menu(conversation: Conversation, view: View) -> None:
         "delete": _("Delete …"),
     }
     choice = st.menu_button(
-        "⋯", list(names), key="chat_menu", format_func=names.__getitem__, type="tertiary", disabled=bool(view.barred)
+        _("More"),
+        list(names),
+        key="chat_menu",
+        icon=":material/more_horiz:",
+        format_func=names.__getitem__,
+        type="tertiary",
+        disabled=bool(view.barred),
     )
     if choice == "rename":
         _start_renaming(conversation)

@@ -55,7 +55,7 @@ def _hit(hit: Hit, where: str, open_: Callable[[UUID, UUID | None], None]) -> No
                 args=(hit.id, hit.passage.message_id if hit.passage else None),
             )
             st.caption(figures.when(hit.passage.said_at if hit.passage else hit.last_message_at), width="content")
-        if hit.passage:
+        if hit.passage and hit.passage.text != hit.title:
             st.caption(around(hit.passage))
 
 

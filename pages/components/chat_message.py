@@ -71,7 +71,7 @@ def _person(message: Message, thread: Thread) -> None:
             _versions(message, thread)
             if thread.idle:
                 st.button(
-                    "",
+                    _("Edit"),
                     key=f"chat_edit_{message.id}",
                     icon=":material/edit:",
                     type="tertiary",
@@ -124,7 +124,7 @@ def _assistant(message: Message, thread: Thread) -> None:
                 _copy(message)
             if thread.idle and message.status != "failed":
                 st.button(
-                    "",
+                    _("Answer again"),
                     key=f"chat_again_{message.id}",
                     icon=":material/refresh:",
                     type="tertiary",
@@ -201,7 +201,7 @@ def _versions(message: Message, thread: Thread) -> None:
         if name == "next":
             st.caption(f"{message.version}/{message.versions}", width="content")
         st.button(
-            "",
+            words,
             key=f"chat_{name}_{message.id}",
             icon=icon,
             type="tertiary",

@@ -89,8 +89,10 @@ def _detail(section: Section, run: Run) -> None:
     elif kind == "message":
         st.caption(_numbers([section["seq"]]))
     elif kind == "recall":
-        for passage in section.get("passages") or []:
-            _passage(passage)
+        st.space("xxsmall")  # links stand out of their lines, up and down
+        with st.container(gap="small"):
+            for passage in section.get("passages") or []:
+                _passage(passage)
 
 
 def _said(groups: list[Section], run: Run) -> str:

@@ -17,6 +17,7 @@ from pages.components import notice, project_menu, session
 from pages.components.markdown import label
 
 ROOT = Path(__file__).resolve().parents[2]
+STYLE = Path(__file__).resolve().parent / "frame.css"
 _log = logging.getLogger(__name__)
 
 
@@ -50,6 +51,7 @@ def run() -> None:
     """Draw the frame and, in it, the page of the URL."""
     st.set_page_config(page_title="Nexus", page_icon=str(ROOT / "static" / "favicon.png"), layout="wide")
     st.logo(str(ROOT / "static" / "logo.svg"), icon_image=str(ROOT / "static" / "icon.svg"), size="large")
+    st.html(STYLE)
     pages = {
         section: [
             st.Page(ROOT / "pages" / file, title=title, icon=icon)

@@ -175,6 +175,9 @@ def test_on_a_phone_and_on_a_wide_screen_nothing_sticks_out(
     expect(thread(page)).to_contain_text("A long line", timeout=PATIENCE)
     settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for name in ("Edit", "Answer again", "More"):  # what is seen as an icon alone has a name that can be heard
+        expect(page.get_by_role("button", name=name, exact=True)).to_have_count(1)
+        assert page.get_by_role("button", name=name, exact=True).bounding_box()["width"] < 50
     expect(page.locator(BOX)).to_be_in_viewport()
 
 
