@@ -10,7 +10,7 @@ from nexus_core.conversations import Place
 from nexus_core.database import transaction
 from nexus_core.i18n import _
 from nexus_core.search import Filter, Hit, Passage
-from pages.components import figures, session
+from pages.components import conv_words, figures, session
 from pages.components.markdown import label
 
 MOST = 100
@@ -29,7 +29,7 @@ def draw(
         outside=place.project_id is None,
         agent_id=place.agent_id,
         just_chat=place.agent_id is None,
-        status="archived" if archived else None,
+        status="archived" if archived else search.ACTIVE,
     )
     with transaction(session.scope()) as tx:
         page = search.find(tx, words, places, limit=min(shown, MOST))
@@ -49,7 +49,6 @@ def _hit(hit: Hit, where: str, open_: Callable[[UUID, UUID | None], None]) -> No
                 label(hit.title) or _("New conversation"),
                 key=f"chat_open_{where}_{hit.id}",
                 type="tertiary",
-                icon=":material/archive:" if hit.status == "archived" else None,
                 width="stretch",
                 on_click=open_,
                 args=(hit.id, hit.passage.message_id if hit.passage else None),
@@ -60,15 +59,11 @@ def _hit(hit: Hit, where: str, open_: Callable[[UUID, UUID | None], None]) -> No
 
 
 def around(passage: Passage) -> str:
-    """The part of a passage about its first mark, that one bold; Markdown of one line."""
-    first, last = passage.marks[0] if passage.marks else (0, 0)
+    """The part of a passage about its first mark, with its marks; Markdown of one line."""
+    first = passage.marks[0][0] if passage.marks else 0
     start = passage.text.rfind(" ", 0, max(0, first - BEFORE)) + 1 if first > BEFORE else 0
-    end = max(last, start + LENGTH)
-    before, mark, after = passage.text[start:first], passage.text[first:last], passage.text[last:end]
-    pieces = ("… " if start or passage.clipped[0] else "", _kept(before), f"**{label(mark)}**" if mark.strip() else "")
-    return "".join((*pieces, _kept(after), " …" if end < len(passage.text) or passage.clipped[1] else ""))
-
-
-def _kept(piece: str) -> str:
-    """A piece of a line, literally, with a space at either end where there was one."""
-    return " " * piece[:1].isspace() + label(piece) + " " * piece[-1:].isspace()
+    end = start + LENGTH
+    marks = [(a - start, min(b, end) - start) for a, b in passage.marks if start <= a < end]
+    before = "… " if start or passage.clipped[0] else ""
+    after = " …" if end < len(passage.text) or passage.clipped[1] else ""
+    return f"{before}{conv_words.marked(passage.text[start:end], marks)}{after}"

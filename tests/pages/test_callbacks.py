@@ -1,4 +1,4 @@
-"""What a click runs draws nothing: in a dialog or another fragment that ends with a white page."""
+"""Buttons: what a click runs draws nothing, and each has a name that can be heard."""
 
 import ast
 from collections.abc import Iterator
@@ -52,3 +52,18 @@ def test_no_callback_draws() -> None:
     found = set(callbacks())
     assert {"agent_actions._delete", "chat_actions.stop"} <= found & set(known)
     assert [words for name in sorted(found) for words in drawn(name, known, set())] == []
+
+
+def test_no_button_is_without_a_name() -> None:
+    """An icon alone is called after its picture ("refresh icon"); `frame.css` hides a label that is only heard."""
+    nameless = [
+        f"{path.name}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).rpartition(".")[2] in {"button", "menu_button", "popover", "page_link"}
+        and node.args[:1]
+        and isinstance(node.args[0], ast.Constant)
+        and not str(node.args[0].value).strip()
+    ]
+    assert nameless == []

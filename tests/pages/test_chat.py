@@ -299,7 +299,7 @@ def test_search_finds_what_was_said_and_opens_there(open_chat: Open, scope: Scop
     at = open_chat(project=project.id, agent="just-chat")
     at = _run(at.text_input(key="chat_search_panel").set_value("kyoto"))
     assert set(_buttons(at, "chat_open_panel_")) == {f"chat_open_panel_{talk.id}", f"chat_open_panel_{titled.id}"}
-    said = "&#58;red&#91;green tea&#93; from **Kyoto** because it costs &#36;5, and &#36;10 in spring"
+    said = "&#58;red&#91;green tea&#93; from :orange-background[Kyoto] because it costs &#36;5, and &#36;10 in spring"
     assert said in _words(at)
     at = _run(at.button(key=f"chat_open_panel_{talk.id}").click())
     assert _query(at)["message"] == str(target_id)
