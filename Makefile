@@ -7,7 +7,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST_ARGS ?= -n 2 --dist loadfile
 
-.PHONY: help run test test-pg15 check doctor clean
+FILE ?= nexus-$(shell date +%Y-%m-%d-%H%M%S).dump
+
+.PHONY: help run test test-pg15 check doctor backup clean
 
 help:
 	@echo 'make run         serve cockpit and API (PORT=8501, NEXUS_HOME=.nexus, NEXUS_DATABASE_URL=…)'
@@ -15,6 +17,7 @@ help:
 	@echo 'make test-pg15   the same on a temporary cluster of Debian'"'"'s PostgreSQL 15'
 	@echo 'make check       lint and types'
 	@echo 'make doctor      say what is wrong here and how to mend it'
+	@echo 'make backup      write everything into a new file (FILE=nexus-….dump)'
 	@echo 'make clean       remove the virtual environment and caches; never data'
 
 run: $(VENV)/installed
@@ -22,6 +25,9 @@ run: $(VENV)/installed
 
 doctor: $(VENV)/installed
 	@$(BIN)/python -m nexus_core doctor
+
+backup: $(VENV)/installed
+	@$(BIN)/python -m nexus_core backup '$(FILE)'
 
 test: $(VENV)/installed-dev
 	@sh .ci/chromium

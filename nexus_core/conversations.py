@@ -77,21 +77,19 @@ def list_(
     tx: Transaction,
     place: Place,
     *,
-    title: str = "",
     archived: bool = False,
     before: Conversation | None = None,
     limit: int = 25,
 ) -> list[Conversation]:
     """This person's conversations in a place, newest first, at most `limit`; older than `before` when given.
 
-    `title` keeps those whose title contains it, whatever the case. `archived` lists the archived ones instead.
+    `archived` lists the archived ones instead.
     """
     return tx.all(
         Conversation,
         "conversations.list",
         project_id=place.project_id,
         agent_id=place.agent_id,
-        title=title.strip(),
         archived=archived,
         limit=limit,
         **_keyset(before),
@@ -156,7 +154,10 @@ def recent(tx: Transaction, project_id: UUID | None, *, limit: int = 10) -> list
 
 
 def latest(tx: Transaction, project_id: UUID | None) -> Conversation | None:
-    """The conversation that this person was last in, in a project or outside any, whatever the agent; not archived."""
+    """The conversation that this person was last in, in a project or outside any, whatever the agent.
+
+    Not an archived one, nor one with a deleted agent, which can't go on.
+    """
     return tx.one(Conversation, "conversations.latest", project_id=project_id)
 
 

@@ -3,6 +3,7 @@
 import json
 import platform
 import shutil
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from psycopg.rows import dict_row
 
 from nexus_core import database, migrate, providers, serve
 from nexus_core.config import settings
+from nexus_core.database import Scope
 from nexus_core.errors import NexusError
 from nexus_core.i18n import _, ngettext
 
 CLOCK_SECONDS = 5.0
+ANSWER_SECONDS = 10  # loading a model's library, Nexus is busy for some seconds
 FREE_BYTES = 1 << 30
 
 
@@ -42,9 +45,12 @@ def examine() -> Iterator[Finding]:
         yield Finding(False, _("Settings"), error.message)
         return
     yield Finding(True, _("Settings"), _("data in {home}, sign-in {auth}").format(home=chosen.home, auth=chosen.auth))
-    yield from _store()
+    current = False
+    for finding in _store():
+        current = (finding.fine and finding.what == _("Schema")) or current
+        yield finding
     yield _disk()
-    yield _models()
+    yield _models(_profiles() if current else [])
     yield _port()
 
 
@@ -141,10 +147,28 @@ def _disk() -> Finding:
     return Finding(True, _("Disk"), found)
 
 
-def _models() -> Finding:
-    names = [each.label for each in providers.detected()]
-    nothing = _("no key found; the built-in assistant answers (a key such as OPENAI_API_KEY in .env connects a model)")
-    return Finding(True, _("Models"), ", ".join(names) or nothing)
+def _profiles() -> list[dict[str, Any]]:
+    """The models that administrators made profiles of, in every workspace."""
+    try:
+        with database.transaction(Scope.system()) as tx:
+            return list(tx.rows("doctor.profiles"))
+    except NexusError:
+        return []  # the finding about the database says why
+    finally:
+        database.reset()
+
+
+def _models(profiles: list[dict[str, Any]]) -> Finding:
+    """What the environment names, and what profiles can reach."""
+    reached = [row for row in profiles if providers.connected(row["model"], row["api_base"])]
+    found = [each.label for each in providers.detected()]
+    found += [_("profile {name} ({model})").format(name=row["name"], model=row["model"]) for row in reached]
+    if not found:
+        hint = _("a key such as OPENAI_API_KEY in .env, or a profile with an address, connects a model")
+        return Finding(True, _("Models"), _("the built-in assistant answers ({hint})").format(hint=hint))
+    if profiles and not any(row["is_default"] for row in profiles):
+        found.append(_("the built-in assistant is the default; the page Models changes it"))
+    return Finding(True, _("Models"), "; ".join(found))
 
 
 def _port() -> Finding:
@@ -161,9 +185,14 @@ def _port() -> Finding:
 
 
 def _answers(address: str) -> bool:
-    """Whether a Nexus is what listens there."""
+    """Whether a Nexus is what listens there, be it well or not; asked of this machine, never through a proxy."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with urllib.request.urlopen(f"{address}/health", timeout=2) as response:
-            return json.load(response).get("success") is True
-    except (OSError, ValueError, AttributeError):
+        try:
+            response = opener.open(f"{address}/health", timeout=ANSWER_SECONDS)
+        except urllib.error.HTTPError as refused:  # its database is away, or it answers to other names alone
+            response = refused
+        with response:
+            return isinstance(json.load(response)["success"], bool)
+    except (OSError, ValueError, LookupError, TypeError):
         return False

@@ -12,7 +12,7 @@ from typing import Any
 
 from nexus_core.errors import ModelFailed
 from nexus_core.i18n import _
-from nexus_core.providers import key_variable, label_of, provider_of
+from nexus_core.providers import key_variable, label_of, lacks_version, provider_of
 
 DETAIL_LIMIT = 2000
 """Characters of the provider's own words that are kept."""
@@ -34,6 +34,7 @@ _FILTERED = re.compile(r"content.?filter|content management policy|content.?poli
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
 _NO_KEY = re.compile(r"missing .{0,20}(?:api.?key|credentials)|no api.?key", re.IGNORECASE)
 _NO_PROVIDER = re.compile(r"LLM Provider NOT provided", re.IGNORECASE)
+_MODEL = re.compile(r"\bmodels?\b|model_not_found", re.IGNORECASE)
 _OVERLOADED = re.compile(r"overloaded|server_error|internal server error|service unavailable", re.IGNORECASE)
 _LIMITED = re.compile(r"rate.?limit", re.IGNORECASE)
 _PREFIX = re.compile(r"^(?:(?:litellm\.)?[A-Z]\w*(?:Error|Exception|Timeout)(?: Error)?(?::| - )\s*)+")
@@ -110,6 +111,8 @@ def sentence(
         form = _("{provider} broke off before the answer was complete: try again.")
     elif kind == "bad_request" and _NO_PROVIDER.search(words):
         form = _("A model's name begins with its provider (openai/…, ollama/…): correct {model} in the profile.")
+    elif kind == "not_found" and lacks_version(call.model, call.api_base) and not _names(words, call.model):
+        form = _("{provider} has nothing at its address: it may need /v1 at its end; else it does not know {model}.")
     elif kind == "not_found" and provider_of(call.model).startswith("ollama"):
         form = _("{provider} does not have {model}: run “ollama pull {name}” or choose another model.")
     else:
@@ -121,6 +124,11 @@ def sentence(
         variable=key_variable(call.model),
         seconds=f"{retry_after or 0:.0f}" if (retry_after or 0) >= 1 else "1",
     )
+
+
+def _names(words: str, model: str) -> bool:
+    """Whether the provider speaks of the model, not only of an address."""
+    return model.partition("/")[2].lower() in words.lower() or bool(_MODEL.search(words))
 
 
 def _sentences() -> dict[str, str]:

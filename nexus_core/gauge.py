@@ -33,8 +33,17 @@ class Gauge:
     @property
     def share(self) -> float:
         """How full it is, by the limit that is nearer: 0 empty, 1 full; 0 without limits."""
-        used = ((self.messages + 1, self.max_messages), (self.tokens, self.max_tokens))
-        return max((value / limit if limit else 1.0 for value, limit in used if limit is not None), default=0.0)
+        return max(self._shares().values(), default=0.0)
+
+    @property
+    def bound(self) -> str:
+        """The limit that is nearer, `messages` or `tokens`; empty without limits."""
+        shares = self._shares()
+        return max(shares, key=shares.__getitem__, default="")
+
+    def _shares(self) -> dict[str, float]:
+        used = {"messages": (self.messages + 1, self.max_messages), "tokens": (self.tokens, self.max_tokens)}
+        return {name: value / limit if limit else 1.0 for name, (value, limit) in used.items() if limit is not None}
 
     @property
     def is_near(self) -> bool:

@@ -126,10 +126,14 @@ ENGLISH = Language(
         "needs_model": "That needs a language model. I can only look up and quote what is in {scope}.",
         "short": "Built-in assistant: I look up and quote, I am not a language model.",
         "full": (
-            "I am not a language model: {agent} answers with Nexus’s built-in assistant, which looks up what was said"
-            " and quotes it, without any network. To connect a model, set `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, or"
-            " `OLLAMA_API_BASE` for a model on your own machine, in the file `.env`, start Nexus again and choose the"
-            " model for this agent."
+            "I am not a language model but Nexus’s built-in assistant: I look up what was said and quote it, without"
+            " any network. To connect a model:\n\n"
+            "1. Set its key in the file `.env`, such as `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` (for Ollama"
+            " `OLLAMA_API_BASE`), and start Nexus again. A server with an OpenAI-compatible address may need none.\n"
+            "2. On the page *Models* make a profile of it; there such a server’s address goes, too, mostly with `/v1`"
+            " at its end.\n"
+            "3. Make the profile the default there: it then answers in Just Chat and for agents that name no other. An"
+            " agent’s own model is chosen on the page *Agents*."
         ),
         "user": "you", "assistant": "assistant", "kind_decision": "decision", "kind_question": "open question",
         "kind_risk": "risk", "kind_summary": "summary", "kind_link": "link",
@@ -215,10 +219,15 @@ SPANISH = Language(
         "needs_model": "Para eso hace falta un modelo de lenguaje. Yo solo busco y cito lo que hay en {scope}.",
         "short": "Asistente integrado: busco y cito, no soy un modelo de lenguaje.",
         "full": (
-            "No soy un modelo de lenguaje: {agent} responde con el asistente integrado de Nexus, que busca lo que se"
-            " dijo y lo cita, sin usar la red. Para conectar un modelo, pon `OPENAI_API_KEY` o `ANTHROPIC_API_KEY`, u"
-            " `OLLAMA_API_BASE` para un modelo en tu propio equipo, en el archivo `.env`, vuelve a iniciar Nexus y"
-            " elige el modelo para este agente."
+            "No soy un modelo de lenguaje, sino el asistente integrado de Nexus: busco lo que se dijo y lo cito, sin"
+            " usar la red. Para conectar un modelo:\n\n"
+            "1. Pon su clave en el archivo `.env`, como `OPENAI_API_KEY` o `ANTHROPIC_API_KEY` (para Ollama,"
+            " `OLLAMA_API_BASE`), y vuelve a iniciar Nexus. Un servidor con una dirección compatible con OpenAI puede"
+            " no necesitarla.\n"
+            "2. En la página *Modelos* crea un perfil; ahí va también la dirección de ese servidor, casi siempre con"
+            " `/v1` al final.\n"
+            "3. Haz que ese perfil sea el predeterminado: entonces responde en Just Chat y para los agentes que no"
+            " nombran otro. El modelo propio de un agente se elige en la página *Agentes*."
         ),
         "user": "tú", "assistant": "asistente", "kind_decision": "decisión", "kind_question": "pregunta abierta",
         "kind_risk": "riesgo", "kind_summary": "resumen", "kind_link": "enlace",

@@ -11,13 +11,27 @@ from typing import Any
 from nexus_core import faults, prices
 from nexus_core.answers import Answer, estimated
 from nexus_core.prices import Price, context_window, price
-from nexus_core.providers import Detected, base_of, detected, key_variable, label_of, provider_of, runtime_of
+from nexus_core.providers import (
+    EXAMPLE_BASE,
+    EXAMPLES,
+    Detected,
+    base_of,
+    connected,
+    detected,
+    key_variable,
+    label_of,
+    provider_of,
+    runtime_of,
+)
 from nexus_core.stream import Event, Finished, ModelRequest, TextDelta
 
 __all__ = [
+    "EXAMPLES",
+    "EXAMPLE_BASE",
     "Detected",
     "Price",
     "complete",
+    "connected",
     "context_window",
     "detected",
     "estimated",

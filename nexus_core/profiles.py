@@ -22,8 +22,8 @@ BUILTIN = "builtin/recall"
 class Profile:
     """A model as agents use it.
 
-    `model` is litellm's name (openai/gpt-4o-mini, ollama/llama3, …) or builtin/recall; `api_base` the address of a
-    server of one's own; `params` extra parameters of each call; `context_tokens` what fits into the model, None
+    `model` is litellm's name (openai/gpt-5.4-mini, ollama_chat/llama3.2, …) or builtin/recall; `api_base` the address
+    of a server of one's own; `params` extra parameters of each call; `context_tokens` what fits into the model, None
     where it is not known.
     """
 
@@ -74,7 +74,7 @@ def save(
     if not (name := one_line(name)) or not (model := one_line(model)):
         raise Invalid(_("A profile needs a name and a model."), field="name" if not name else "model")
     if model != BUILTIN and "/" not in model:
-        raise Invalid(_("Write the model with its provider, such as openai/gpt-4o-mini."), field="model")
+        raise Invalid(_("Write the model with its provider, such as openai/gpt-5.4-mini."), field="model")
     if any(re.search(r"key|token$|secret|password|authorization", name, re.IGNORECASE) for name in _names(params)):
         raise Invalid(_("Keys are not stored here: set them in the environment or in .env."), field="params")
     profile = tx.get(

@@ -28,6 +28,20 @@ class Project:
 
 
 @dataclass(frozen=True)
+class Contents:
+    """What goes when a project does: so many conversations and tasks, and a memory that is at `version`.
+
+    `own`: this person made the project, and nobody else's words are in it.
+    """
+
+    name: str
+    conversations: int
+    tasks: int
+    version: int
+    own: bool
+
+
+@dataclass(frozen=True)
 class Task:
     """Something to do in a project; `status` is open, in_progress, done or cancelled."""
 
@@ -91,6 +105,28 @@ def update(
         tx, "update", "project", project_id, {"before": before.name, "after": after.name, "status": after.status}
     )
     return after
+
+
+def contents(tx: Transaction, project_id: UUID) -> Contents:
+    """What would go with a project; raises NotFound."""
+    return tx.get(Contents, "projects.contents", id=project_id)
+
+
+def delete(tx: Transaction, project_id: UUID) -> int:
+    """Delete a project for good, with its memory, tasks, proposals and conversations; returns how many those were.
+
+    The ledger keeps its figures. A conversation is never kept outside: what was said in a project is its members', and
+    no memory crosses a project. Who made it may, as long as nobody else's words are in it; admins always may. Raises
+    Forbidden, NotFound.
+    """
+    tx.scope.require("operator")
+    found = contents(tx, project_id)
+    if not found.own:
+        tx.scope.require("admin")
+    count = tx.execute("projects.delete_conversations", id=project_id).rowcount
+    tx.execute("projects.delete", id=project_id)
+    audit.record(tx, "delete", "project", project_id, {"name": found.name, "conversations": count})
+    return count
 
 
 def tasks(tx: Transaction, project_id: UUID, *, open_only: bool = False) -> list[Task]:

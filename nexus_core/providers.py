@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -55,7 +56,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
         "cohere_chat": Provider("Cohere", ("COHERE_API_KEY", "CO_API_KEY"), example="cohere_chat/command-a-03-2025"),
         "azure": Provider("Azure OpenAI", ("AZURE_API_KEY",), ("AZURE_API_BASE",)),
         "ollama": Provider(
-            "Ollama", bases=("OLLAMA_API_BASE",), home="http://localhost:11434", example="ollama/llama3.1"
+            "Ollama", bases=("OLLAMA_API_BASE",), home="http://localhost:11434", example="ollama_chat/llama3.2"
         ),
         "ollama_chat": Provider("Ollama", bases=("OLLAMA_API_BASE",), home="http://localhost:11434"),
         "lm_studio": Provider("LM Studio", bases=("LM_STUDIO_API_BASE",), home="http://localhost:1234"),
@@ -63,6 +64,12 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
         "llamafile": Provider("llamafile", bases=("LLAMAFILE_API_BASE",), home="http://localhost:8080"),
     }
 )
+
+
+EXAMPLES = tuple(str(PROVIDERS[name].example) for name in ("openai", "anthropic", "ollama"))
+"""The models that README and forms name."""
+EXAMPLE_BASE = "http://localhost:1234/v1"
+"""What the address of a server that speaks OpenAI's protocol looks like."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,19 @@ def label_of(model: str, api_base: str | None = None) -> str:
     if provider.home:
         return _("{provider} at {host}").format(provider=provider.label, host=host_of(base))
     return _("The {provider}-compatible server at {host}").format(provider=provider.label, host=host_of(base))
+
+
+def connected(model: str, api_base: str | None) -> bool:
+    """Whether a profile's model can be reached as things stand: by an address of its own, or by the environment."""
+    keys = PROVIDERS.get(provider_of(model), Provider("")).keys or (key_variable(model),)
+    return provider_of(model) != BUILTIN and (base_of(model, api_base) is not None or bool(_first(keys)[1]))
+
+
+def lacks_version(model: str, api_base: str | None) -> bool:
+    """Whether an own address of OpenAI's kind ends without the /v1 that most such servers want."""
+    base = base_of(model, api_base)
+    like_openai = provider_of(model) in ("openai", "lm_studio", "hosted_vllm", "llamafile")
+    return base is not None and like_openai and not re.search(r"/v\d", urlsplit(_with_scheme(base)).path)
 
 
 def key_variable(model: str) -> str:

@@ -59,7 +59,7 @@ Event = TextDelta | ReasoningDelta | ToolCall | Finished
 class ModelRequest:
     """One call to a model.
 
-    `model` is litellm's name (openai/gpt-4o-mini, anthropic/…, ollama/…) or builtin/recall; `messages` and `tools`
+    `model` is litellm's name (openai/gpt-5.4-mini, anthropic/…, ollama/…) or builtin/recall; `messages` and `tools`
     have the OpenAI chat completions form; `params` are extra parameters (temperature, max_tokens, …);
     `first_chunk_timeout` and `idle_timeout` are in seconds.
     """

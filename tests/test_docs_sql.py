@@ -168,13 +168,14 @@ def test_back_up_and_restore(
         query = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
         if connection.execute(query).fetchone() != (True,):
             pytest.skip("this server's user is bound by the policies: the next test is about that")
-    plain, _managed = blocks("Back up", "sh")
-    restored(database_url, new_url, server_url, plain, tmp_path)
+    command, _by_hand = blocks("Back up", "sh")
+    restored(database_url, new_url, server_url, command, tmp_path)
     use(scope, new_url, monkeypatch)
 
 
+@pytest.mark.parametrize("way", [0, 1], ids=["command", "by hand"])
 def test_back_up_and_restore_where_the_owner_is_bound_by_the_policies(
-    database_url: str, new_url: str, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database_url: str, new_url: str, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: int
 ) -> None:
     mode = MODES[1] if user_may_make_others(server_url) else MODES[0]
     with empty_database(server_url, mode) as url:
@@ -182,12 +183,12 @@ def test_back_up_and_restore_where_the_owner_is_bound_by_the_policies(
         migrate.migrate(url)
         scope = signin.scope_for(signin.local_owner(), None, "page")
         fill(scope)
-        plain, managed = blocks("Back up", "sh")
-        refused = run(plain, tmp_path, NEXUS_DATABASE_URL=url)
-        assert "query would be affected by row-level security policy" in refused.stderr
+        unscoped = run(f"pg_dump --file=unscoped '{url}'", tmp_path)
+        assert "query would be affected by row-level security policy" in unscoped.stderr
+        written = blocks("Back up", "sh")[way]
         owned = make_url(url).set(database=RESTORED).render_as_string(hide_password=False)
         maintenance = make_url(url).set(database="postgres").render_as_string(hide_password=False)
-        restored(url, owned, maintenance, managed, tmp_path)
+        restored(url, owned, maintenance, written, tmp_path)
         use(scope, owned, monkeypatch)
         with psycopg.connect(server_url, autocommit=True) as connection:
             database.reset()

@@ -112,7 +112,7 @@ def read(tx: Transaction, name: str, params: dict[str, Any]) -> int:
     return touched
 
 
-LISTS = {"archived": False, "title": "", "limit": 25}
+LISTS = {"archived": False, "limit": 25}
 EARLIER = datetime.now(UTC) - timedelta(minutes=900)
 WINDOW = {"upto": LONG, "rows": 41, "max_tokens": 16_000}
 

@@ -101,7 +101,7 @@ class RunFields(Snake):
     prompt_summary: Short = Field(None, description="What was asked, in short.")
     response_summary: Short = Field(None, description="What was answered, in short.")
     model: Annotated[Text, Field(min_length=1, max_length=200)] = Field(
-        description="The model that was asked.", examples=["openai/gpt-4o-mini"]
+        description="The model that was asked.", examples=["openai/gpt-5.4-mini"]
     )
     runtime: Name = Field(None, description="Where it ran.", examples=["remote"])
     profile_slug: Name = Field(None, description="The model profile.")

@@ -43,6 +43,13 @@ class Project(Snake):
     updated_at: datetime = Field(description="When it was changed last; the version that If-Match names.")
 
 
+class DeletedProject(Snake):
+    """What was deleted."""
+
+    id: UUID = Field(description="The project's id.")
+    deleted_conversations: int = Field(description="How many conversations went with it.")
+
+
 class NewTask(Snake):
     """A new task."""
 
@@ -133,6 +140,16 @@ def update_project(who: Who, project_id: ProjectId, body: ProjectChanges, versio
         after = projects.update(tx, project_id, unchanged_since=as_instant(version), **body.given())
     tag(response, after.updated_at)
     return after
+
+
+@router.delete("/projects/{project_id}", response_model=DeletedProject, summary="Delete a project")
+def delete_project(who: Who, project_id: ProjectId) -> Any:
+    """For good, with its memory, tasks and conversations; the ledger keeps its figures.
+
+    Its maker may, as long as nobody else's words are in it; else it needs the role admin.
+    """
+    with transaction(who) as tx:
+        return {"id": project_id, "deleted_conversations": projects.delete(tx, project_id)}
 
 
 @router.get("/projects/{project_id}/tasks", response_model=list[Task], summary="List tasks")

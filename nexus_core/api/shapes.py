@@ -24,7 +24,7 @@ class Message(Camel):
     )
     user_id: UUID | None = Field(description="The person who wrote it.")
     run_id: UUID | None = Field(description="The run that wrote it.")
-    model: str | None = Field(description="The model that wrote it.", examples=["openai/gpt-4o-mini"])
+    model: str | None = Field(description="The model that wrote it.", examples=["openai/gpt-5.4-mini"])
     metadata: Any = Field(description="What its sender added; of a failed answer `error` and `error_type`.")
     created_at: datetime = Field(description="When it was stored.")
 

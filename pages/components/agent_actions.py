@@ -10,7 +10,7 @@ from nexus_core import agents
 from nexus_core.agents import Agent
 from nexus_core.database import Transaction, transaction
 from nexus_core.i18n import _, ngettext
-from pages.components import session
+from pages.components import notice, session
 from pages.components.attempt import attempt, refusal
 from pages.components.markdown import label
 
@@ -56,7 +56,7 @@ def _chosen(agent_id: UUID) -> None:
     elif choice:
         status = "archived" if choice == "archive" else "active"
         if attempt("agents", lambda: _do(lambda tx: agents.update(tx, agent_id, status=status))):
-            st.toast(_("Archived.") if choice == "archive" else _("Restored."), icon=":material/check:")
+            notice.say(_("Archived.") if choice == "archive" else _("Restored."))
 
 
 def _dialog(agent: Agent, count: int) -> None:
@@ -84,9 +84,8 @@ def _question(agent: Agent, count: int) -> None:
         st.write(_("No conversation with it that you can see."))
     refusal("agent_delete")
     with st.container(horizontal=True, horizontal_alignment="right"):
-        if st.button(_("Cancel"), key=f"agent_{agent.id}_keep", on_click=_forget):
-            st.rerun()
-        sure = st.button(
+        st.button(_("Cancel"), key=f"agent_{agent.id}_keep", on_click=_keep)
+        st.button(
             _("Delete agent"),
             type="primary",
             icon=":material/delete:",
@@ -94,8 +93,6 @@ def _question(agent: Agent, count: int) -> None:
             on_click=_delete,
             args=(agent.id, key),
         )
-        if sure and _ASKED not in st.session_state:
-            st.rerun()
 
 
 def _delete(agent_id: UUID, key: str) -> None:
@@ -105,12 +102,14 @@ def _delete(agent_id: UUID, key: str) -> None:
         return
     _forget()
     st.query_params.pop("agent", None)
-    st.toast(
-        ngettext("Deleted, with {n} conversation.", "Deleted, with {n} conversations.", count).format(n=count)
-        if count
-        else _("Deleted."),
-        icon=":material/delete:",
-    )
+    words = ngettext("Deleted, with {n} conversation.", "Deleted, with {n} conversations.", count).format(n=count)
+    notice.say(words if count else _("Deleted."), notice.GONE)
+    st.rerun()
+
+
+def _keep() -> None:
+    _forget()
+    st.rerun()
 
 
 def _forget() -> None:

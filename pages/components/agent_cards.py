@@ -8,8 +8,7 @@ from nexus_core.agents import Agent
 from nexus_core.i18n import _, ngettext
 from nexus_core.profiles import Profile
 from nexus_core.text import clip, fold, one_line
-from pages.components import agent_actions, session
-from pages.components.agent_form import mode_names
+from pages.components import agent_actions, modes, session
 from pages.components.markdown import label
 
 CHAT = "pages/work/chat.py"
@@ -54,7 +53,7 @@ def _card(agent: Agent, model: str | None, count: int, editable: bool) -> None:
         st.markdown(label(clip(one_line(agent.description), 160)))
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(label(model or _("Default model")), color="blue", icon=":material/memory:")
-        st.badge(_("Memory: {mode}").format(mode=mode_names()[agent.memory_mode][0]), color="gray")
+        st.badge(modes.title(agent.memory_mode), color="gray")
         if agent.status == "archived":
             st.badge(_("Archived"), color="orange", icon=":material/archive:")
     st.caption(

@@ -10,7 +10,7 @@ from nexus_core.agents import DEFAULTS, Agent
 from nexus_core.database import transaction
 from nexus_core.i18n import _
 from nexus_core.profiles import Profile
-from pages.components import session
+from pages.components import modes, notice, session
 from pages.components.attempt import attempt, refusal
 
 FIELDS = tuple(key for key in DEFAULTS if key != "status")
@@ -36,18 +36,6 @@ def draw(agent: Agent | None, profiles: list[Profile], *, editable: bool) -> Non
                 on_click=_save,
                 args=(name,),
             )
-
-
-def mode_names() -> dict[str, tuple[str, str]]:
-    """The memory modes: what each is called, and what it does."""
-    return {
-        "none": (_("None"), _("Every message stands alone; nothing said before is sent.")),
-        "session": (_("Conversation"), _("What was said in this conversation, as far as the limits allow.")),
-        "user": (
-            _("Person"),
-            _("One rolling history of what this person said with the agent in this project, over all conversations."),
-        ),
-    }
 
 
 def _who(name: str, values: dict[str, Any], profiles: list[Profile], editable: bool) -> None:
@@ -87,13 +75,13 @@ def _who(name: str, values: dict[str, Any], profiles: list[Profile], editable: b
 
 
 def _memory(name: str, values: dict[str, Any], editable: bool) -> None:
-    modes = mode_names()
+    known = modes.names()
     st.radio(
         _("What it remembers"),
-        list(modes),
-        index=list(modes).index(values["memory_mode"]),
-        format_func=lambda mode: modes[mode][0],
-        captions=[sentence for _name, sentence in modes.values()],
+        list(known),
+        index=list(known).index(values["memory_mode"]),
+        format_func=lambda mode: known[mode][0],
+        captions=[sentence for _name, sentence in known.values()],
         key=f"agent_{name}_memory_mode",
         disabled=not editable,
     )
@@ -153,7 +141,7 @@ def _save(name: str) -> None:
     values["profile_id"] = UUID(values["profile_id"]) if values["profile_id"] else None
     saved = attempt(name, lambda: _store(name, values))
     if saved is not None:
-        st.toast(_("Saved."), icon=":material/check:")
+        notice.say(_("Saved."))
         st.query_params["agent"] = str(saved.id)
 
 

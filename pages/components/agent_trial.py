@@ -12,7 +12,7 @@ from nexus_core.errors import NotFound
 from nexus_core.i18n import _
 from nexus_core.messages import Message
 from nexus_core.turns import Turn
-from pages.components import chat_figures, chat_parts, session
+from pages.components import chat_figures, chat_parts, chat_receipt, session
 from pages.components.attempt import attempt, refusal
 from pages.components.markdown import label, literal
 
@@ -22,7 +22,12 @@ REFRESH = 0.3
 def draw(agent: Agent) -> None:
     """The panel: the box, the question, the answer as it comes, and the way to forget it."""
     st.subheader(_("Try it"), anchor=False)
-    st.caption(_("One question, answered with the settings as they are saved. It is a real answer and it is counted."))
+    st.caption(
+        _(
+            "One question, answered with the settings as they are saved. It is a real conversation with this agent: "
+            "counted, listed in the chat and part of its memory, until you forget it."
+        )
+    )
     with st.form(f"try_{agent.id}", border=False, clear_on_submit=False):
         st.text_area(
             _("Question"),
@@ -37,8 +42,10 @@ def draw(agent: Agent) -> None:
     refusal(f"try_{agent.id}")
     shown = _shown(agent.id)
     if shown:
-        running = shown[1].status == "streaming"
-        st.fragment(_exchange, run_every=REFRESH if running else None)(agent.id, agent.emoji, running)
+        if shown[1].status == "streaming":
+            st.fragment(_exchange, run_every=REFRESH)(agent.id, agent.emoji, True)
+        else:
+            _exchange(agent.id, agent.emoji, False)
 
 
 def _exchange(agent_id: UUID, emoji: str, was_running: bool) -> None:
@@ -56,7 +63,7 @@ def _exchange(agent_id: UUID, emoji: str, was_running: bool) -> None:
             icon=":material/stop:",
             key=f"try_{agent_id}_stop",
             on_click=_stop,
-            args=(message.conversation_id,),
+            args=(agent_id, message.conversation_id),
         )
     else:
         st.button(
@@ -81,6 +88,8 @@ def _answer(message: Message) -> None:
     if message.status == "failed":
         st.error(label(str(message.metadata.get("error") or _("The answer failed."))), icon=":material/error:")
     st.caption(label(chat_figures.line(message, run)))
+    if run is not None and run.status in ("succeeded", "failed"):
+        chat_receipt.button(message.id, run)
 
 
 def _shown(agent_id: UUID) -> tuple[str, Message] | None:
@@ -113,8 +122,9 @@ def _send(agent_id: UUID, question: str) -> Turn:
     )
 
 
-def _stop(conversation_id: UUID) -> None:
-    chat.stop(session.scope(), conversation_id)
+def _stop(agent_id: UUID, conversation_id: UUID) -> None:
+    attempt(f"try_{agent_id}", lambda: chat.stop(session.scope(), conversation_id))
+    st.rerun()  # a refusal stands outside of this fragment
 
 
 def _forget(agent_id: UUID, conversation_id: UUID) -> None:
@@ -125,3 +135,4 @@ def _forget(agent_id: UUID, conversation_id: UUID) -> None:
 
     if attempt(f"try_{agent_id}", delete):
         del st.session_state[f"tried_{agent_id}"]
+    st.rerun()

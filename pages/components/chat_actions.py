@@ -140,8 +140,8 @@ def set_archived(conversation_id: UUID, archived: bool) -> None:
     _in_transaction(lambda tx: conversations.set_archived(tx, conversation_id, archived))
 
 
-def delete(conversation_id: UUID, agent: str) -> bool:
-    """Move the conversation to the trash and go to the one that is active then."""
+def delete(conversation_id: UUID, agent: str | None) -> bool:
+    """Move the conversation to the trash and go to the one that is active with that agent then; None: with any."""
     done = _in_transaction(lambda tx: shelf.trash(tx, [conversation_id]))
     if done:
         chat_place.go(agent=agent)

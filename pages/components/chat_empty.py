@@ -53,10 +53,11 @@ def _project(memory: Memory) -> str:
 
 
 def _suggestions(view: View, conversation_id: UUID | None) -> None:
-    if view.place.project_id:
+    mode = view.agent.memory_mode if view.agent else "session"
+    if view.place.project_id and mode != "none":
         words = [_("What did we decide so far?"), _("Which questions are still open?"), _("Which risks do we see?")]
     else:
-        words = [_("What can you do?"), _("What do you remember about me?"), _("How do I connect a language model?")]
+        words = [_("What can you do?"), *_of_memory(mode), _("How do I connect a language model?")]
     with st.container(horizontal=True, horizontal_alignment="center", gap="xsmall"):
         for number, text in enumerate(words):
             st.button(
@@ -65,3 +66,11 @@ def _suggestions(view: View, conversation_id: UUID | None) -> None:
                 on_click=chat_actions.send,
                 args=(text, conversation_id, view.place),
             )
+
+
+def _of_memory(mode: str) -> list[str]:
+    """What an assistant with such a memory can answer to, from its first message on."""
+    return {
+        "session": [_("Remember that our review is on Friday")],
+        "user": [_("What do you remember about me?")],
+    }.get(mode, [])

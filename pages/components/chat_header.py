@@ -1,5 +1,7 @@
 """The line above a thread: who answers, the title, how full the memory is, and what can be done."""
 
+from uuid import UUID
+
 import streamlit as st
 
 from nexus_core.agents import Agent
@@ -8,7 +10,7 @@ from nexus_core.gauge import Gauge
 from nexus_core.i18n import _, ngettext
 from nexus_core.shelf import TRASH_DAYS
 from nexus_core.text import clip, one_line
-from pages.components import chat_actions, chat_list, chat_place, figures
+from pages.components import chat_actions, chat_list, chat_place, figures, modes
 from pages.components.chat_place import JUST_CHAT, View
 from pages.components.markdown import label
 
@@ -19,11 +21,12 @@ _RENAMING = "chat_renaming"
 def draw(view: View) -> None:
     """Draw the line."""
     with st.container(key="chat_head", horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        if st.button("", key="chat_list_open", icon=":material/menu:", type="tertiary", help=_("Conversations")):
+        words = _("Conversations")
+        if st.button(words, key="chat_list_open", icon=":material/menu:", type="tertiary", help=words):
             chat_list.drawer(view)
         _chooser(view)
         if view.conversation:
-            _title(view.conversation, bool(view.refusal))
+            _title(view.conversation, bool(view.barred))
             if view.gauge:
                 _gauge(view.gauge)
             _menu(view.conversation, view)
@@ -66,7 +69,7 @@ def _title(conversation: Conversation, read_only: bool) -> None:
             args=(conversation, key),
         )
         st.button(
-            "", key="chat_title_close", icon=":material/close:", type="tertiary", help=_("Cancel"),
+            _("Cancel"), key="chat_title_close", icon=":material/close:", type="tertiary", help=_("Cancel"),
             on_click=_start_renaming, args=(None,),
         )  # fmt: skip
     else:
@@ -99,7 +102,13 @@ def _menu(conversation: Conversation, view: View) -> None:
         "delete": _("Delete …"),
     }
     choice = st.menu_button(
-        "⋯", list(names), key="chat_menu", format_func=names.__getitem__, type="tertiary", disabled=bool(view.refusal)
+        _("More"),
+        list(names),
+        key="chat_menu",
+        icon=":material/more_horiz:",
+        format_func=names.__getitem__,
+        type="tertiary",
+        disabled=bool(view.barred),
     )
     if choice == "rename":
         _start_renaming(conversation)
@@ -107,13 +116,13 @@ def _menu(conversation: Conversation, view: View) -> None:
     elif choice == "archive":
         chat_actions.set_archived(conversation.id, not archived)
         if not archived:
-            chat_place.go(agent=str(view.place.agent_id or JUST_CHAT))
+            chat_place.go(agent=view.onward)
         st.rerun()
     elif choice == "delete":
-        st.dialog(_("Delete this conversation?"))(_confirm)(conversation)
+        st.dialog(_("Delete this conversation?"))(_confirm)(conversation, view.onward)
 
 
-def _confirm(conversation: Conversation) -> None:
+def _confirm(conversation: Conversation, onward: str | None) -> None:
     name = label(conversation.title) or _("New conversation")
     words = _("**{title}** goes to the trash. It can be restored for {days} days, then it is deleted for good.")
     st.markdown(words.format(title=name, days=TRASH_DAYS))
@@ -121,11 +130,13 @@ def _confirm(conversation: Conversation) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button(_("Cancel"), key="chat_delete_cancel"):
             st.rerun()
-        st.button(_("Delete"), key="chat_delete_confirm", type="primary", on_click=_delete, args=(conversation,))
+        st.button(
+            _("Delete"), key="chat_delete_confirm", type="primary", on_click=_delete, args=(conversation.id, onward)
+        )
 
 
-def _delete(conversation: Conversation) -> None:
-    chat_actions.delete(conversation.id, str(conversation.agent_id or JUST_CHAT))
+def _delete(conversation_id: UUID, onward: str | None) -> None:
+    chat_actions.delete(conversation_id, onward)
     st.rerun()
 
 
@@ -139,23 +150,35 @@ def _gauge(gauge: Gauge) -> None:
 def _reading(gauge: Gauge) -> str:
     if gauge.mode == "none":
         return _("no memory")
-    messages = str(gauge.messages) if gauge.max_messages is None else f"{gauge.messages}/{gauge.max_messages}"
-    tokens = figures.count(gauge.tokens)
-    if gauge.max_tokens is not None:
-        tokens += f"/{figures.count(gauge.max_tokens)}"
-    return _("{messages} messages · {tokens} tokens").format(messages=messages, tokens=tokens)
+    by = "tokens" if gauge.bound == "tokens" else "messages"
+    one = by == "messages" and gauge.messages == 1
+    return ngettext("{amount} goes along", "{amount} go along", 1 if one else 2).format(amount=_counts(gauge)[by])
+
+
+def _counts(gauge: Gauge) -> dict[str, str]:
+    """How many messages and tokens go along, each beside its limit."""
+    many, most, room = gauge.messages, gauge.max_messages, gauge.max_tokens
+    messages = ngettext("{n} message", "{n} messages", many).format(n=many)
+    if most is not None:
+        words = ngettext("{n} of at most {most} message", "{n} of at most {most} messages", most)
+        messages = words.format(n=many, most=most)
+    tokens = _("about {n} tokens").format(n=figures.count(gauge.tokens))
+    if room is not None:
+        words = _("about {n} of at most {most} tokens")
+        tokens = words.format(n=figures.count(gauge.tokens), most=figures.count(room))
+    return {"messages": messages, "tokens": tokens}
 
 
 def explained(gauge: Gauge) -> list[str]:
     """What the gauge means, in sentences."""
-    modes = {
-        "none": _("**No memory.** The assistant sees the new message alone."),
-        "session": _("**Session memory.** The next question takes this conversation along, the newest first."),
-        "user": _(
-            "**User memory.** The next question takes along what you said to this agent here, in all conversations."
-        ),
+    does = {
+        "none": _("The assistant sees the new message alone."),
+        "session": _("The next question takes this conversation along, the newest first."),
+        "user": _("The next question takes along what you said to this agent here, in all conversations."),
     }
-    lines = [modes.get(gauge.mode, "")]
+    lines = [f"**{modes.title(gauge.mode)}.** {does[gauge.mode]}"]
+    if gauge.mode != "none":
+        lines.append(_("{messages}, {tokens}; the new question counts as one more.").format(**_counts(gauge)))
     oldest = _oldest(gauge)
     if gauge.summarized:
         lines.append(_("A summary stands for messages 1 to {last}.").format(last=gauge.summarized))

@@ -5,10 +5,10 @@ from uuid import UUID
 import streamlit as st
 
 from nexus_core import conversations
-from nexus_core.conversations import Conversation
+from nexus_core.conversations import Conversation, Place
 from nexus_core.database import transaction
 from nexus_core.i18n import _
-from pages.components import chat_actions, chat_place, figures, session
+from pages.components import chat_actions, chat_hits, chat_place, figures, session
 from pages.components.chat_place import View
 from pages.components.markdown import label
 
@@ -40,43 +40,53 @@ def _followed(view: View, ticking: bool) -> None:
 def _entries(view: View, where: str) -> bool:
     """Draw the list; returns whether another conversation than the shown one is being answered."""
     _new(view, where)
-    title = st.text_input(
-        _("Search titles"),
+    words = st.text_input(
+        _("Search titles and messages"),
         key=f"chat_search_{where}",
         type="search",
         live="300ms",
-        placeholder=_("Search titles"),
+        placeholder=_("Search"),
         label_visibility="collapsed",
     )
     archived = bool(st.session_state.get(f"chat_archived_{where}"))
-    found, more, others = _read(view, title or "", archived, _pages(where))
+    busy = False
+    if (words or "").strip():
+        shown = _pages(where) * PAGE
+        with st.container(key=f"chat_entries_{where}", gap=None):
+            more = chat_hits.draw(words or "", view.place, where, archived=archived, shown=shown, open_=_open)
+        _load_more(more, where)
+    else:
+        busy = _all(view, where, archived)
+    st.toggle(_("Archived ones"), key=f"chat_archived_{where}")
+    return busy
+
+
+def _all(view: View, where: str, archived: bool) -> bool:
+    """Draw the list when nothing is looked for; returns whether another one than the shown is being answered."""
+    found, more, others = _read(view, archived, _pages(where))
     with st.container(key=f"chat_entries_{where}", gap=None):
         for conversation in found:
             _entry(conversation, view, where)
     if not found:
-        st.caption(_nothing(title or "", archived))
-    if more:
-        st.button(
-            _("Load more"), key=f"chat_more_{where}", type="tertiary", width="stretch", on_click=_more, args=(where,)
-        )
-    if others and not title and not archived:
+        st.caption(_("Nothing is archived.") if archived else _("No conversations yet."))
+    _load_more(more, where)
+    if others and not archived:
         with st.container(key=f"chat_others_{where}", gap=None):
             st.caption(_("Of others in this project"))
             for conversation in others:
                 _entry(conversation, view, where)
-    st.toggle(_("Archived ones"), key=f"chat_archived_{where}")
     here = view.conversation.id if view.conversation else None
     return any(conversation.running and conversation.id != here for conversation in found)
 
 
-def _read(view: View, title: str, archived: bool, pages: int) -> tuple[list[Conversation], bool, list[Conversation]]:
+def _read(view: View, archived: bool, pages: int) -> tuple[list[Conversation], bool, list[Conversation]]:
     """So many pages of one's own conversations, whether there are more, and the project's of other people."""
     found: list[Conversation] = []
     scope = session.scope()
     with transaction(scope) as tx:
         for _page in range(pages):
             last = found[-1] if found else None
-            page = conversations.list_(tx, view.place, title=title, archived=archived, before=last, limit=PAGE)
+            page = conversations.list_(tx, view.place, archived=archived, before=last, limit=PAGE)
             found += page
         project_id = view.place.project_id
         recent = conversations.recent(tx, project_id, limit=PAGE) if project_id else []
@@ -90,8 +100,8 @@ def _new(view: View, where: str) -> None:
         key=f"chat_new_{where}",
         icon=":material/edit_square:",
         width="stretch",
-        disabled=bool(view.refusal),
-        help=view.refusal or None,
+        disabled=bool(view.barred),
+        help=view.barred or (_("In Just Chat, as this agent was deleted") if view.gone else None),
         on_click=_begin,
         args=(view,),
     )
@@ -121,24 +131,25 @@ def _entry(conversation: Conversation, view: View, where: str) -> None:
         st.caption(figures.when(conversation.last_message_at), width="content")
 
 
-def _nothing(title: str, archived: bool) -> str:
-    if title.strip():
-        return _("No title contains “{words}”.").format(words=label(title))
-    return _("Nothing is archived.") if archived else _("No conversations yet.")
-
-
-def _open(conversation_id: UUID) -> None:
-    chat_place.go(conversation_id)
+def _open(conversation_id: UUID, message_id: UUID | None = None) -> None:
+    chat_place.go(conversation_id, message_id=message_id)
     st.rerun()
 
 
 def _begin(view: View) -> None:
-    chat_actions.new_conversation(view.place)
+    chat_actions.new_conversation(Place(view.place.project_id) if view.gone else view.place)
     st.rerun()
 
 
 def _pages(where: str) -> int:
     return int(st.session_state.get(f"chat_pages_{where}", 1))
+
+
+def _load_more(more: bool, where: str) -> None:
+    if more:
+        st.button(
+            _("Load more"), key=f"chat_more_{where}", type="tertiary", width="stretch", on_click=_more, args=(where,)
+        )
 
 
 def _more(where: str) -> None:

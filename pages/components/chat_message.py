@@ -71,7 +71,7 @@ def _person(message: Message, thread: Thread) -> None:
             _versions(message, thread)
             if thread.idle:
                 st.button(
-                    "",
+                    _("Edit"),
                     key=f"chat_edit_{message.id}",
                     icon=":material/edit:",
                     type="tertiary",
@@ -118,13 +118,13 @@ def _assistant(message: Message, thread: Thread) -> None:
             if run is not None and (warnings := run.metadata.get("budget_warnings")):
                 st.caption(f":orange[:material/savings: {label(' '.join(map(str, warnings)))}]", width="content")
             if run is not None and run.status in ("succeeded", "failed"):
-                _receipt(message, run)
+                chat_receipt.button(message.id, run)
             _versions(message, thread)
             if message.body:
                 _copy(message)
             if thread.idle and message.status != "failed":
                 st.button(
-                    "",
+                    _("Answer again"),
                     key=f"chat_again_{message.id}",
                     icon=":material/refresh:",
                     type="tertiary",
@@ -132,12 +132,6 @@ def _assistant(message: Message, thread: Thread) -> None:
                     on_click=chat_actions.answer_again,
                     args=(message.id,),
                 )
-
-
-def _receipt(message: Message, run: Run) -> None:
-    words = _("What the assistant saw: what was sent for this answer, and what was left out")
-    if st.button(_("What it saw"), key=f"chat_receipt_{message.id}", type="tertiary", help=words):
-        chat_receipt.show(run)
 
 
 def _ending(message: Message, thread: Thread) -> None:
@@ -207,7 +201,7 @@ def _versions(message: Message, thread: Thread) -> None:
         if name == "next":
             st.caption(f"{message.version}/{message.versions}", width="content")
         st.button(
-            "",
+            words,
             key=f"chat_{name}_{message.id}",
             icon=icon,
             type="tertiary",

@@ -36,8 +36,8 @@ class Wanted:
 class View:
     """Everything that one drawing of the page needs.
 
-    `refusal` says why this person can't write here; empty when they can. `messages` are oldest first, `earlier` more
-    stand before them; `found` is the message that a link named, and the last but its answer that is shown.
+    `barred` says why this person can't change anything here; empty when they can. `messages` are oldest first,
+    `earlier` more stand before them; `found` is the message that a link named, the last but its answer that is shown.
     """
 
     place: Place
@@ -50,7 +50,24 @@ class View:
     gauge: Gauge | None
     memory: Memory | None
     found: Message | None
-    refusal: str
+    barred: str
+
+    @property
+    def gone(self) -> bool:
+        """Whether this is with a deleted agent: it can be read, put away and deleted, and does not go on."""
+        return self.agent is not None and self.agent.status == "deleted"
+
+    @property
+    def refusal(self) -> str:
+        """Why this person can't write here."""
+        if self.gone and self.agent and not self.barred:
+            return _("{name} was deleted; its conversations can be read only.").format(name=self.agent.name)
+        return self.barred
+
+    @property
+    def onward(self) -> str | None:
+        """The agent, as the URL names it, to go on with from here; None is wherever this person stopped."""
+        return None if self.gone else str(self.place.agent_id or JUST_CHAT)
 
     @property
     def running(self) -> bool:
@@ -98,7 +115,7 @@ def load(scope: Scope, asked: Wanted, limit: int) -> View:
             gauge.of(tx, conversation, agent) if conversation else None,
             memories.get(tx, place.project_id) if place.project_id and not page else None,
             found,
-            _refusal(scope, agent),
+            _barred(scope),
         )
 
 
@@ -165,13 +182,11 @@ def _page(tx: Transaction, conversation: Conversation | None, found: Message | N
     return chat.read(tx, conversation.id, before=found.seq + 2 if found else None, limit=limit)
 
 
-def _refusal(scope: Scope, agent: Agent | None) -> str:
+def _barred(scope: Scope) -> str:
     try:
         scope.require("operator")
     except Forbidden as error:
         return error.message
-    if agent and agent.status == "deleted":
-        return _("{name} was deleted; its conversations can be read only.").format(name=agent.name)
     return ""
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import streamlit as st
 
@@ -20,9 +21,11 @@ OLDER = ("messages", "tokens", "mode")
 """The reasons for which nothing older is sent either."""
 
 
-def show(run: Run) -> None:
-    """Open the receipt of a run."""
-    st.dialog(_("What the assistant saw"), position="right", width="medium")(_receipt)(run)
+def button(message_id: UUID, run: Run) -> None:
+    """The button of an answer that opens the receipt of its run."""
+    words = _("What the assistant saw: what was sent for this answer, and what was left out")
+    if st.button(_("What it saw"), key=f"chat_receipt_{message_id}", type="tertiary", help=words):
+        st.dialog(_("What the assistant saw"), position="right", width="medium")(_receipt)(run)
 
 
 def _receipt(run: Run) -> None:
@@ -91,8 +94,10 @@ def _detail(section: Section, run: Run) -> None:
     elif kind == "message":
         st.caption(_numbers([section["seq"]]))
     elif kind == "recall":
-        for passage in section.get("passages") or []:
-            _passage(passage)
+        st.space("xxsmall")  # links stand out of their lines, up and down
+        with st.container(gap="small"):
+            for passage in section.get("passages") or []:
+                _passage(passage)
 
 
 def _said(groups: list[Section], run: Run) -> str:

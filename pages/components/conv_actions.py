@@ -145,7 +145,12 @@ def notice() -> None:
         if said.undo and said.ids:
             st.button(_("Undo"), key="conv_undo", icon=":material/undo:", on_click=undo, args=(said,))
         st.button(
-            "", key="conv_notice_close", icon=":material/close:", type="tertiary", help=_("Close"), on_click=silence
+            _("Close"),
+            key="conv_notice_close",
+            icon=":material/close:",
+            type="tertiary",
+            help=_("Close"),
+            on_click=silence,
         )
 
 

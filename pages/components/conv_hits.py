@@ -61,7 +61,7 @@ def _facts(hit: Hit, rows: Rows, names: Names) -> str:
 
 def _look(hit: Hit) -> None:
     st.button(
-        "",
+        _("Look at it here"),
         key=f"conv_look_{hit.id}",
         icon=":material/visibility:",
         type="tertiary",

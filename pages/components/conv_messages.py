@@ -56,7 +56,7 @@ def _head(message: Message, found: Conversation, editable: bool) -> None:
             _versions(message, editable and not found.running)
         if editable and message.status != "streaming":
             st.button(
-                "",
+                _("Fork"),
                 key=f"conv_fork_{message.id}",
                 icon=":material/fork_right:",
                 type="tertiary",

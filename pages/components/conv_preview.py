@@ -41,7 +41,7 @@ def _head(found: Conversation, names: Names, words: list[str]) -> None:
     with st.container(key="conv_preview_head", horizontal=True, wrap=False):
         st.markdown(f"**{label(conv_words.title(found.title))}**")
         st.button(
-            "", key="conv_preview_close", icon=":material/close:", type="tertiary", help=_("Close"),
+            _("Close"), key="conv_preview_close", icon=":material/close:", type="tertiary", help=_("Close"),
             on_click=conv_chosen.look_at, args=(None,),
         )  # fmt: skip
     project = names.project(found.project_id) or _("No project")

@@ -97,7 +97,7 @@ def hours(scope: Scope, page: Dashboard) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         when = f"{charts.weekdays()[cell[0] - 1]} {cell[1]:02d}:00"
         st.markdown(_("**{when}: {n} hours with runs**").format(when=when, n=len(found)), width="content")
-        st.button("", icon=":material/close:", type="tertiary", key="costs_cell_close", help=_("Close"),
+        st.button(_("Close"), icon=":material/close:", type="tertiary", key="costs_cell_close", help=_("Close"),
                   on_click=costs_state.move, args=({"cell": []},))  # fmt: skip
     with st.container(height=180, border=False, gap=None, key="costs_cell"):
         for begin, end, part in list(reversed(found))[:MANY]:

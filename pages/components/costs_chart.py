@@ -96,7 +96,7 @@ def _listed(customdata: object) -> list[object]:
 
 def _data(panel: Panel, report: Report) -> None:
     title = _("Data of {title}").format(title=panel.title)
-    popover = st.popover("", icon=":material/table:", type="tertiary", key=f"costs_data_{panel.name}", help=title,
+    popover = st.popover(title, icon=":material/table:", type="tertiary", key=f"costs_data_{panel.name}", help=title,
                          on_change="rerun")  # fmt: skip
     if popover.open:
         with popover, st.container(width=680):

@@ -46,8 +46,8 @@ def _view(view: View, scope: Scope) -> None:
         )  # fmt: skip
         if mine or scope.role == "admin":
             st.button(
-                "", key=f"{PLACE}_{view.id}_remove", icon=":material/delete:", type="tertiary", help=_("Remove view"),
-                on_click=_remove, args=(scope, view),
+                _("Remove view"), key=f"{PLACE}_{view.id}_remove", icon=":material/delete:", type="tertiary",
+                help=_("Remove view"), on_click=_remove, args=(scope, view),
             )  # fmt: skip
 
 

@@ -13,10 +13,11 @@ from nexus_core.database import transaction
 from nexus_core.errors import NexusError, StoreUnavailable, Unauthenticated
 from nexus_core.i18n import _
 from nexus_core.signin import Identity
-from pages.components import session
+from pages.components import notice, project_menu, session
 from pages.components.markdown import label
 
 ROOT = Path(__file__).resolve().parents[2]
+STYLE = Path(__file__).resolve().parent / "frame.css"
 _log = logging.getLogger(__name__)
 
 
@@ -50,6 +51,7 @@ def run() -> None:
     """Draw the frame and, in it, the page of the URL."""
     st.set_page_config(page_title="Nexus", page_icon=str(ROOT / "static" / "favicon.png"), layout="wide")
     st.logo(str(ROOT / "static" / "logo.svg"), icon_image=str(ROOT / "static" / "icon.svg"), size="large")
+    st.html(STYLE)
     pages = {
         section: [
             st.Page(ROOT / "pages" / file, title=title, icon=icon)
@@ -73,6 +75,7 @@ def run() -> None:
         failed(error)
         if not drawn:
             _link("/", _("Sign in") if isinstance(error, Unauthenticated) else _("Go to Home"))
+    notice.draw()
 
 
 def failed(error: Exception) -> bool:
@@ -98,13 +101,18 @@ def _places(identity: Identity) -> None:
         current = next(p.slug for p in identity.workspaces if p.workspace_id == scope.workspace_id)
         _selector(_("Workspace"), "workspace", names, current)
     with transaction(scope) as tx:
-        found = {str(project.id): project.name for project in projects.list_(tx)}
-    chosen = session.project_id()
-    _selector(_("Project"), "project", {"": _("No project")} | found, _known(chosen, found))
-
-
-def _known(chosen: UUID | None, found: dict[str, str]) -> str:
-    return str(chosen) if str(chosen) in found else ""
+        known = projects.list_(tx, archived=True)
+    chosen = next((project for project in known if project.id == session.project_id()), None)
+    options = {"": _("No project")}
+    for project in known:
+        if project.status == "active":
+            options[str(project.id)] = project.name
+        elif project is chosen:
+            options[str(project.id)] = _("{name} (archived)").format(name=project.name)
+    with st.container(key="frame_projects", horizontal=True, wrap=False, vertical_alignment="bottom", gap="xsmall"):
+        _selector(_("Project"), "project", options, str(chosen.id) if chosen else "")
+        if scope.role != "viewer":
+            project_menu.draw(chosen, [project for project in known if project.status == "archived"])
 
 
 def _selector(title: str, name: str, options: dict[str, str], current: str) -> None:
@@ -117,9 +125,10 @@ def _selector(title: str, name: str, options: dict[str, str], current: str) -> N
 def _move(name: str) -> None:
     """Another workspace or project: what else the URL names belongs to the former one."""
     value = st.session_state[f"frame_{name}"]
-    kept = session.here() if name == "project" else {}
-    kept.pop(name, None)
-    st.query_params.from_dict(kept | ({name: value} if value else {}))
+    if name == "project":
+        project_menu.show(UUID(value) if value else None)
+    else:
+        st.query_params.from_dict({name: value})
 
 
 def _search(pages: dict[str, list[Page]]) -> None:

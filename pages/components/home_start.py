@@ -9,6 +9,7 @@ from nexus_core.database import transaction
 from nexus_core.i18n import _
 from nexus_core.profiles import BUILTIN, Profile
 from nexus_core.projects import Project
+from nexus_core.text import clip
 from pages.components import ask_box, session
 from pages.components.attempt import attempt, refusal
 from pages.components.markdown import label
@@ -19,15 +20,14 @@ FIRST = 5
 
 def steps(default: Profile, found: Sequence[Project], *, editable: bool) -> None:
     """A model, a project, a question; a step that is done says so."""
-    grid = st.grid(3, min_column_width=280)
+    grid = st.grid(2, min_column_width=280)
     with grid.container(border=True, height="stretch", key="home_step_model"):
         _model(default)
     with grid.container(border=True, height="stretch", key="home_step_project"):
         _project(found, editable)
-    with grid.container(border=True, height="stretch", key="home_step_ask"):
+    with grid.cell(column_span="all"), st.container(border=True, key="home_step_ask"):
         _head(3, _("Ask something"), False)
-        st.caption(_("What is said is kept as it is said, and the next answer knows it."))
-        st.space("stretch")
+        st.caption(_("What is said is kept as it is said, and each further answer in that conversation knows it."))
         if editable:
             ask_box.draw("home_ask", None, _("Ask something, or say who you are"))
         else:
@@ -63,7 +63,7 @@ def projects_and_new(key: str, found: Sequence[Project], *, editable: bool) -> N
     with st.container(gap=None):
         for project in found[:FIRST]:
             st.button(
-                label(project.name),
+                label(clip(project.name, 60)),
                 key=f"{key}_{project.id}",
                 type="tertiary",
                 icon=":material/folder_open:",

@@ -6,12 +6,12 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import profiles
+from nexus_core import llm, profiles
 from nexus_core.database import transaction
 from nexus_core.errors import Invalid
 from nexus_core.i18n import _
 from nexus_core.profiles import Profile
-from pages.components import session
+from pages.components import notice, session
 from pages.components.attempt import attempt, refusal
 
 FIELDS = ("name", "slug", "model", "api_base", "params", "context_tokens")
@@ -62,7 +62,7 @@ def _identity(name: str, profile: Profile | None, suggested: str) -> None:
         _("Model, with its provider"),
         profile.model if profile else suggested,
         key=f"profile_{name}_model",
-        placeholder="openai/gpt-4o-mini, anthropic/claude-haiku-4-5, ollama/llama3.1, …",
+        placeholder=f"{', '.join(llm.EXAMPLES)}, …",
         help=_("As litellm names it. For a server that speaks OpenAI's protocol: openai/ and the model's name there."),
     )
     refusal(name, "model")
@@ -76,7 +76,10 @@ def _details(name: str, profile: Profile | None) -> None:
             (profile.api_base if profile else None) or "",
             key=f"profile_{name}_api_base",
             placeholder=_("empty: the provider's own"),
-            help=_("Of a server of your own, such as http://localhost:11434."),
+            help=_(
+                "Of a server of your own. One that speaks OpenAI's protocol mostly wants /v1 at the end, such as "
+                "{example}; Ollama does not: http://localhost:11434."
+            ).format(example=llm.EXAMPLE_BASE),
         )
         refusal(name, "api_base")
     with right:
@@ -105,7 +108,7 @@ def _details(name: str, profile: Profile | None) -> None:
 def _save(name: str) -> None:
     values = {field: st.session_state[f"profile_{name}_{field}"] for field in FIELDS}
     if attempt(name, lambda: _store(name, values)) is not None:
-        st.toast(_("Saved."), icon=":material/check:")
+        notice.say(_("Saved."))
         show()
 
 

@@ -9,7 +9,7 @@ from nexus_core.database import transaction
 from nexus_core.i18n import _
 from nexus_core.profiles import BUILTIN, Profile
 from nexus_core.trial import Trial
-from pages.components import figures, profile_form, prose, session
+from pages.components import figures, notice, profile_form, prose, session
 from pages.components.attempt import attempt, refusal
 from pages.components.markdown import label
 
@@ -108,4 +108,4 @@ def _chosen(profile_id: UUID) -> None:
         return True
 
     if choice and attempt(f"profile_{profile_id}", act):
-        st.toast(_("Saved.") if choice == "default" else _("Deleted."), icon=":material/check:")
+        notice.say(_("Saved.") if choice == "default" else _("Deleted."))

@@ -47,7 +47,7 @@ def _all(found: list[Profile], role: str) -> None:
     st.caption(_("A profile is a model as agents use it. Admins change profiles; operators can test them."))
     profile_list.draw(found, role)
     st.subheader(_("Found on this machine"), anchor=False)
-    _detected(role)
+    _detected(role, [one for one in found if llm.connected(one.model, one.api_base)])
     st.caption(
         _("Keys live in the environment or in the file .env, never in Nexus: no page shows, asks for or stores one.")
     )
@@ -57,16 +57,15 @@ def _show() -> None:
     st.query_params["tab"] = st.session_state["models_tab"]
 
 
-def _detected(role: str) -> None:
+def _detected(role: str, connected: list[Profile]) -> None:
     found = llm.detected()
     if not found:
-        st.markdown(
-            _(
-                "No model is connected. Set one of these where Nexus starts, or in the file `.env` beside it, "
-                "and start it again: `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GEMINI_API_KEY`, `MISTRAL_API_KEY`; "
-                "for models of your own `OLLAMA_API_BASE` or `OPENAI_BASE_URL`."
-            )
+        how = _(
+            "Set one of these where Nexus starts, or in the file `.env` beside it, and start it again: "
+            "`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GEMINI_API_KEY`, `MISTRAL_API_KEY`; for models of your own "
+            "`OLLAMA_API_BASE` or `OPENAI_BASE_URL`."
         )
+        st.markdown(f"{_said(connected)} {how}")
     for seen in found:
         with st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             example = f" `{seen.example_model}`" if seen.example_model else ""
@@ -80,6 +79,14 @@ def _detected(role: str) -> None:
                     on_click=profile_form.show,
                     args=("new", seen.example_model or f"{seen.provider}/"),
                 )
+
+
+def _said(connected: list[Profile]) -> str:
+    """What is connected by profiles alone, where the environment names nothing."""
+    if not connected:
+        return _("No model is connected.")
+    names = label(", ".join(profile.name for profile in connected))
+    return _("Connected by an address in its profile: {names}. Another one?").format(names=names)
 
 
 def _edit(chosen: str, found: list[Profile]) -> None:

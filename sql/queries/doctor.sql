@@ -10,3 +10,7 @@ WHERE datname = current_database();
 -- name: extensions
 -- Every extension that the server could offer.
 SELECT name FROM pg_available_extensions;
+
+-- name: profiles
+-- Every workspace's profiles of models, the defaults first; for the system's scope.
+SELECT name, model, api_base, is_default FROM profiles WHERE model <> 'builtin/recall' ORDER BY is_default DESC, name;

@@ -51,3 +51,25 @@ UPDATE tasks SET status = :status, updated_at = now(),
   closed_at = CASE WHEN CAST(:status AS text) IN ('done', 'cancelled') THEN coalesce(closed_at, now()) END
 WHERE workspace_id = :workspace_id AND id = :id
 RETURNING id, project_id, title, notes, status, created_at, updated_at, closed_at;
+
+-- name: contents
+-- What goes when a project does, and whether all of it is this person's own.
+SELECT p.name,
+  (SELECT count(*) FROM conversations c WHERE c.workspace_id = :workspace_id AND c.project_id = p.id) AS conversations,
+  (SELECT count(*) FROM tasks t WHERE t.workspace_id = :workspace_id AND t.project_id = p.id) AS tasks,
+  (SELECT m.version FROM project_memories m WHERE m.workspace_id = :workspace_id AND m.project_id = p.id) AS version,
+  p.created_by IS NOT DISTINCT FROM CAST(:user_id AS uuid)
+    AND NOT EXISTS (SELECT FROM conversations c WHERE c.workspace_id = :workspace_id AND c.project_id = p.id
+                    AND c.user_id <> :user_id)
+    AND NOT EXISTS (SELECT FROM project_memory_revisions r WHERE r.workspace_id = :workspace_id AND r.project_id = p.id
+                    AND r.created_by IS DISTINCT FROM CAST(:user_id AS uuid)) AS own
+FROM projects p
+WHERE p.workspace_id = :workspace_id AND p.id = :id;
+
+-- name: delete_conversations
+-- A project's conversations never become somebody's private ones: they go with it, those in the trash, too.
+DELETE FROM conversations WHERE workspace_id = :workspace_id AND project_id = :id;
+
+-- name: delete
+-- Its memory, tasks and proposals go with it; the ledger keeps its figures.
+DELETE FROM projects WHERE workspace_id = :workspace_id AND id = :id;

@@ -6,7 +6,7 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from starlette.testclient import TestClient
@@ -46,6 +46,16 @@ def test_projects_and_tasks(client: TestClient) -> None:
     assert client.patch(f"/api/tasks/{uuid4()}", json={"status": "done"}).status_code == 404
     odd = client.patch(f"/api/tasks/{done['id']}", json={"status": "closed"})
     assert (odd.status_code, odd.json()["error"]["field"]) == (422, "status")
+
+
+def test_a_project_is_deleted_with_what_is_in_it(client: TestClient, operator: Scope, apollo: str) -> None:
+    path = f"/api/projects/{apollo}"
+    turn, _answer = ask(operator, "Which engine?", place=Place(UUID(apollo)))
+    deleted = client.delete(path)
+    assert (deleted.status_code, deleted.json()) == (200, {"id": apollo, "deleted_conversations": 1})
+    assert client.get(path).status_code == client.delete(path).status_code == 404
+    assert client.get(f"/api/project-conversations/{turn.conversation_id}").status_code == 404
+    assert client.post("/api/projects", json={"name": "Apollo"}).status_code == 201
 
 
 def test_memory_is_replaced_and_no_writer_overwrites_another(client: TestClient, apollo: str) -> None:
@@ -236,6 +246,7 @@ def test_roles_and_other_workspaces(
     for method, path, body in (
         ("POST", "/api/projects", {"name": "x"}),
         ("PATCH", project, {"name": "x"}),
+        ("DELETE", project, None),
         ("PUT", f"{project}/memory", {"summary_md": "x"}),
         ("POST", f"{project}/tasks", {"title": "x"}),
         ("PATCH", f"/api/tasks/{task}", {"status": "done"}),

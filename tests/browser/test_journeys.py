@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from nexus_core import chat, conversations, messages, profiles
+from nexus_core import agents, chat, conversations, messages, profiles
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from tests.browser.conftest import ROOT, free_port, settle, wait_for
@@ -175,7 +175,32 @@ def test_on_a_phone_and_on_a_wide_screen_nothing_sticks_out(
     expect(thread(page)).to_contain_text("A long line", timeout=PATIENCE)
     settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for name in ("Edit", "Answer again", "More"):  # what is seen as an icon alone has a name that can be heard
+        expect(page.get_by_role("button", name=name, exact=True)).to_have_count(1)
+        assert page.get_by_role("button", name=name, exact=True).bounding_box()["width"] < 50
     expect(page.locator(BOX)).to_be_in_viewport()
+
+
+def test_agents_are_deleted_one_after_the_other_and_the_page_lives(app: App, page: Page, scope: Scope) -> None:
+    with transaction(scope) as tx:
+        made = [agents.create(tx, f"Helper {number}") for number in range(4)]
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda line: errors.append(line.text) if "delta" in line.text or "setIn" in line.text else None)
+    page.goto(f"{app.address}/agents")
+    for number, agent in enumerate(made):
+        if number % 2:  # from its own page, too
+            page.goto(f"{app.address}/agents?agent={agent.id}")
+        page.locator(f".st-key-agent_{agent.id}_menu button").first.click(timeout=PATIENCE)
+        page.get_by_text("Delete…").click()
+        page.locator(f".st-key-agent_{agent.id}_delete button").click(timeout=PATIENCE)
+        expect(page.get_by_role("heading", name="Agents", exact=True)).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_role("dialog")).to_have_count(0, timeout=PATIENCE)
+        expect(page.get_by_text("Deleted.").last).to_be_visible()
+        settle(page)
+        expect(page.get_by_text(agent.name)).to_have_count(0)
+    assert errors == []
+    assert "displays one or more elements" not in app.log.read_text()
 
 
 @pytest.fixture

@@ -217,7 +217,7 @@ def test_a_word_or_two_may_be_a_search() -> None:
 def test_where_memory_has_nothing_it_says_so_and_how_to_connect_a_model(question: str) -> None:
     answer = ask(question, *PROJECT, place="project")
     assert first(answer) == "I remember nothing about that: I looked in this project."
-    assert "I am not a language model: Guide answers" in answer
+    assert "I am not a language model but Nexus’s built-in assistant" in answer
     assert "`OPENAI_API_KEY`" in answer
     assert "Paris" not in answer
 
@@ -238,6 +238,25 @@ def test_an_empty_memory() -> None:
 )
 def test_asked_what_it_is_it_says_so(question: str) -> None:
     assert first(ask(question, *PROJECT)).startswith("I am not a language model")
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (
+            "How do I connect a language model?",
+            ("`.env`", "page *Models*", "OpenAI-compatible address", "`/v1`", "default", "Just Chat", "page *Agents*"),
+        ),
+        (
+            "¿Cómo conecto un modelo de lenguaje?",
+            ("`.env`", "*Modelos*", "compatible con OpenAI", "`/v1`", "predeterminado", "Just Chat", "*Agentes*"),
+        ),
+    ],
+)
+def test_how_a_model_is_connected_is_said_whole(question: str, words: tuple[str, ...]) -> None:
+    answer = ask(question)
+    assert [word for word in words if word not in answer] == []
+    assert "answers with" not in answer
 
 
 @pytest.mark.parametrize("question", ["¿Eres una IA?", "¿Qué puedes hacer?", "ayuda", "¿Cómo conecto un modelo?"])

@@ -44,6 +44,13 @@ def test_gauge_says_what_stays_behind(scope: Scope) -> None:
     assert (after.messages, after.left_out, after.first_seq, after.first_words) == (5, 3, 4, "said 3")
 
 
+def test_the_nearer_limit_is_the_one_to_tell() -> None:
+    assert gauge.Gauge("session", 3, 900, max_messages=40, max_tokens=1000).bound == "tokens"
+    assert gauge.Gauge("session", 30, 100, max_messages=40, max_tokens=1000).bound == "messages"
+    assert gauge.Gauge("session", 30, 100, max_messages=40, max_tokens=0).bound == "tokens"
+    assert gauge.Gauge("session", 30, 100).bound == ""
+
+
 def test_gauge_agrees_with_the_receipt(scope: Scope) -> None:
     signin.furnish(scope)
     agent = _agent(scope, max_messages=None, max_tokens=60)

@@ -319,6 +319,24 @@ def test_an_http_error_is_one_clear_sentence(
         assert name in error.message
 
 
+@pytest.mark.parametrize(
+    ("path", "said", "hint"),
+    [
+        ("", {"detail": "Not Found"}, True),
+        ("/api", "404 page not found", True),
+        ("/v1", {"detail": "Not Found"}, False),
+        ("", {"error": {"message": "The model `tiny` does not exist.", "code": "model_not_found"}}, False),
+    ],
+)
+def test_a_bare_404_of_an_own_address_says_that_v1_may_be_missing(path: str, said: Any, hint: bool) -> None:
+    headers = ("Content-Type: application/json",)
+    with FaultyServer([json.dumps(said).encode()], status="404 Not Found", headers=headers) as server:
+        error = fail("openai/tiny", server.base.removesuffix("/v1") + path)
+    assert error.error_type == "not_found"
+    assert ("may need /v1 at its end" in error.message) is hint
+    assert "openai/tiny" in error.message
+
+
 def test_retry_after_is_in_seconds_also_below_one(llmock: LLMock, provider: str) -> None:
     llmock.rate_limit(retry_after=0.25)
     assert fail(MODELS[provider]).retry_after == 0.25

@@ -4,9 +4,11 @@ from uuid import uuid4
 
 import pytest
 
-from nexus_core import audit, memories, projects
+from nexus_core import audit, conversations, memories, messages, parts, projects
+from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import Conflict, Forbidden, Invalid, NotFound
+from tests.nexus_core import ledger
 
 
 def made(scope: Scope, name: str = "Pricing") -> projects.Project:
@@ -54,6 +56,55 @@ def test_an_update_changes_what_is_given(operator: Scope, scope: Scope) -> None:
     assert entries == [("update", operator.user_id), ("update", operator.user_id), ("create", operator.user_id)]
 
 
+def said(scope: Scope, project: projects.Project) -> conversations.Conversation:
+    with transaction(scope) as tx:
+        made = conversations.create(tx, Place(project.id), title=f"of {scope.user_id}")
+        messages.append(tx, made.id, "user", [parts.text("Twelve per cent")])
+        return made
+
+
+def test_a_deleted_project_takes_everything_with_it_but_the_ledger(
+    operator: Scope, scope: Scope, database_url: str
+) -> None:
+    project, other = made(operator), made(operator, "Other")
+    talk, elsewhere = said(operator, project), said(operator, other)
+    with transaction(operator) as tx:
+        projects.create_task(tx, project.id, "Call them")
+        memories.replace(tx, project.id, version=1, summary_md="We sell.")
+        assert projects.contents(tx, project.id) == projects.Contents("Pricing", 1, 1, 2, True)
+    with ledger.owner(database_url) as connection:
+        run = ledger.add(connection, operator, ledger.NOW, project_id=project.id, conversation_id=talk.id)
+    with transaction(operator) as tx:
+        assert projects.delete(tx, project.id) == 1
+        for gone in (projects.get, projects.contents, projects.delete, memories.get):
+            with pytest.raises(NotFound):
+                gone(tx, project.id)
+        with pytest.raises(NotFound):
+            conversations.get(tx, talk.id)
+        assert conversations.get(tx, elsewhere.id).project_id == other.id
+        assert projects.create(tx, "Pricing").name == "Pricing"
+    with ledger.owner(database_url) as connection:
+        kept = connection.execute(
+            "SELECT project_id, input_tokens FROM assistant_runs WHERE id = %s", (run,)
+        ).fetchone()
+    assert kept == (None, 1000)
+    with transaction(scope) as tx:
+        entry = next(one for one in audit.latest(tx) if one.action == "delete")
+    assert (entry.entity, entry.entity_id, entry.user_id) == ("project", project.id, operator.user_id)
+
+
+def test_others_words_are_an_administrators_to_delete(operator: Scope, colleague: Scope, scope: Scope) -> None:
+    spoken, written, foreign = made(operator), made(operator, "Written"), made(colleague, "Foreign")
+    said(colleague, spoken)
+    with transaction(colleague) as tx:
+        memories.replace(tx, written.id, version=1, summary_md="Mine, too.")
+    for project in (spoken, written, foreign):
+        with pytest.raises(Forbidden), transaction(operator) as tx:
+            projects.delete(tx, project.id)
+    with transaction(scope) as tx:
+        assert [projects.delete(tx, project.id) for project in (spoken, written, foreign)] == [1, 0, 0]
+
+
 def test_they_are_listed_by_name(operator: Scope) -> None:
     for name in ("beta", "Alpha", "gamma"):
         made(operator, name)
@@ -71,6 +122,7 @@ def test_viewers_read_only(viewer: Scope, operator: Scope) -> None:
         for attempt in (
             lambda: projects.create(tx, "Mine"),
             lambda: projects.update(tx, project.id, name="Mine"),
+            lambda: projects.delete(tx, project.id),
             lambda: projects.create_task(tx, project.id, "Mine"),
             lambda: projects.set_task_status(tx, task.id, "done"),
         ):

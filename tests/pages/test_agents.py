@@ -167,6 +167,9 @@ def test_a_try_is_answered_and_can_be_forgotten(operator: Scope, open_page: Any)
     with transaction(operator) as tx:
         (tried,) = conversations.list_(tx, Place(agent_id=agent.id))
     assert tried.session_id == f"try-{agent.id}"
+    assert "It is a real conversation with this agent" in said
+    (receipt,) = (button.key for button in page.button if button.key.startswith("chat_receipt_"))
+    assert "Left out" in words(click(page, receipt))
     click(page, f"try_{agent.id}_forget")
     assert "not a language model" not in words(page)
     with transaction(operator) as tx:

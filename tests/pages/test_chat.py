@@ -1,5 +1,6 @@
 """The chat page, as a person meets it: run by Streamlit's own test runner on a real database."""
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from nexus_core import (
     parts,
     people,
     projects,
+    recall,
     signin,
     worker,
     workspaces,
@@ -269,7 +271,7 @@ def test_new_conversation_keeps_the_old_one(open_chat: Open, scope: Scope) -> No
     assert "old words" in _words(at)
 
 
-def test_list_pages_by_keyset_and_searches_titles(open_chat: Open, scope: Scope) -> None:
+def test_list_pages_by_keyset(open_chat: Open, scope: Scope) -> None:
     made = {_conversation(scope, title=f"talk {number}", said=1).id for number in range(60)}
     at = open_chat()
     for expected in (25, 50, 60):
@@ -278,10 +280,32 @@ def test_list_pages_by_keyset_and_searches_titles(open_chat: Open, scope: Scope)
         if expected < 60:
             _run(at.button(key="chat_more_panel").click())
     assert {UUID(key.rpartition("_")[2]) for key in _buttons(at, "chat_open_panel_")} == made
-    at = _run(at.text_input(key="chat_search_panel").set_value("TALK 17"))
-    assert len(_buttons(at, "chat_open_panel_")) == 1
+
+
+def test_search_finds_what_was_said_and_opens_there(open_chat: Open, scope: Scope) -> None:
+    with transaction(scope) as tx:
+        project = projects.create(tx, "Pricing")
+    place = Place(project.id)
+    talk = _conversation(scope, place, title="Long **talk**", said=120)
+    titled = _conversation(scope, place, title="The Kyoto trip", said=1)
+    elsewhere = _conversation(scope, title="Elsewhere")
+    text = parts.text("We chose :red[green tea] from Kyoto because it costs $5, and $10 in spring")
+    with transaction(scope) as tx:
+        messages.append(tx, elsewhere.id, "user", [text])
+        messages.append(tx, talk.id, "user", [text])
+        target_id = messages.page(tx, talk.id, limit=1)[-1].id
+    while recall.index_pending():
+        pass
+    at = open_chat(project=project.id, agent="just-chat")
+    at = _run(at.text_input(key="chat_search_panel").set_value("kyoto"))
+    assert set(_buttons(at, "chat_open_panel_")) == {f"chat_open_panel_{talk.id}", f"chat_open_panel_{titled.id}"}
+    said = "&#58;red&#91;green tea&#93; from :orange-background[Kyoto] because it costs &#36;5, and &#36;10 in spring"
+    assert said in _words(at)
+    at = _run(at.button(key=f"chat_open_panel_{talk.id}").click())
+    assert _query(at)["message"] == str(target_id)
+    assert at.get_by_key(f"chat_found_{target_id}")
     at = _run(at.text_input(key="chat_search_panel").set_value("100%_"))
-    assert "No title contains" in _words(at)
+    assert "Nothing here has “100%&#95;”, neither a title nor a message." in _words(at)
 
 
 def test_unread_conversation_is_marked_until_it_is_opened(open_chat: Open, scope: Scope) -> None:
@@ -488,6 +512,33 @@ def test_deleted_agents_conversation_can_be_read_only(open_chat: Open, scope: Sc
     assert "Gone was deleted" in at.chat_input(key="chat_box").placeholder
 
 
+def test_chat_never_opens_at_a_deleted_agents_conversation_and_leads_on_from_it(open_chat: Open, scope: Scope) -> None:
+    with transaction(scope) as tx:
+        project = projects.create(tx, "Pricing")
+    older = _conversation(scope, Place(project.id), "older", said=2)
+    agent = _agent(scope, "Gone")
+    kept, other, third = (
+        _conversation(scope, Place(project.id, agent.id), title, said=2) for title in ("kept", "other", "third")
+    )
+    with transaction(scope) as tx:
+        agents.delete(tx, agent.id, conversations=False)
+    assert _shown_id(open_chat(project=project.id)) == older.id
+    at = open_chat(project=project.id, conversation=kept.id)
+    at = _run(at.menu_button(key="chat_menu").click("archive"))
+    assert _shown_id(at) == older.id
+    at = open_chat(project=project.id, conversation=other.id)
+    at = _run(at.menu_button(key="chat_menu").click("delete"))
+    at = _run(_run(at.button(key="chat_delete_confirm").click()))
+    assert _shown_id(at) == older.id
+    at = open_chat(project=project.id, conversation=third.id)
+    at = _run(at.button(key="chat_new_panel").click())
+    assert not at.chat_input(key="chat_box").disabled
+    with transaction(scope) as tx:
+        assert conversations.get(tx, kept.id).status == "archived"
+        shown = conversations.get(tx, _shown_id(at))
+    assert (shown.project_id, shown.agent_id, shown.next_seq) == (project.id, None, 1)
+
+
 def test_empty_chat_says_who_answers_and_what_is_remembered(open_chat: Open, scope: Scope) -> None:
     agent = _agent(scope, description="Knows **prices**.")
     with transaction(scope) as tx:
@@ -506,9 +557,40 @@ def test_agent_with_an_odd_emoji_does_not_break_the_page(open_chat: Open, scope:
     assert "said 1" in _words(open_chat(conversation=talk.id))
 
 
+@pytest.mark.parametrize(
+    ("mode", "offered", "not_offered"),
+    [
+        (None, "Remember that our review is on Friday", "What do you remember about me?"),
+        ("session", "Remember that our review is on Friday", "What do you remember about me?"),
+        ("user", "What do you remember about me?", "Remember that our review is on Friday"),
+        ("none", "What can you do?", "Remember that our review is on Friday"),
+    ],
+)
+def test_suggestions_fit_what_is_remembered(
+    open_chat: Open, scope: Scope, mode: str | None, offered: str, not_offered: str
+) -> None:
+    agent = _agent(scope, memory_mode=mode) if mode else None
+    at = open_chat(agent=agent.id if agent else "just-chat")
+    labels = [button.label for button in at.button]
+    assert offered in labels
+    assert not_offered not in labels
+
+
+def test_suggestion_of_something_to_remember_is_remembered(open_chat: Open) -> None:
+    at = open_chat(agent="just-chat")
+    at = _answered(_run(at.button(key="chat_suggestion_1").click()))
+    assert "Noted." in _words(at)
+    at = _say(at, "When is our review?")
+    assert "remember nothing" not in _words(at)
+
+
 def test_gauge_explains_what_stays_behind(open_chat: Open, scope: Scope) -> None:
     agent = _agent(scope, max_messages=6, max_tokens=None)
     talk = _conversation(scope, Place(None, agent.id), "small", said=8)
-    words = _words(open_chat(conversation=talk.id))
+    at = open_chat(conversation=talk.id)
+    words = _words(at)
+    assert "5 of at most 6 messages go along" in at.get("popover")[0].proto.popover.label
+    assert "**Memory: Conversation.**" in words
+    assert re.search(r"5 of at most 6 messages, about \d+ tokens; the new question counts as one more", words)
     assert "3 older messages stay behind, at the limit of 6 messages" in words
     assert "The next to stay behind is message 4, “said 3”." in words

@@ -1,15 +1,17 @@
 """The models page: what is found, profiles saved and refused, and a test that is a real call."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from nexus_core import profiles, runs, trial
+from nexus_core import llm, profiles, runs, trial
 from nexus_core.database import Scope, transaction
 from nexus_core.profiles import Profile
 
 PAGE = "system/models.py"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +51,25 @@ def test_it_says_what_there_is_and_where_keys_live(operator: Scope, open_page: A
     assert "builtin/recall" in said
     assert "No model is connected" in said
     assert "Keys live in the environment" in said
+
+
+def test_a_profile_with_an_address_of_its_own_is_a_connected_model(scope: Scope, open_page: Any) -> None:
+    saved(scope, model="openai/llama", api_base="http://localhost:1234/v1")
+    said = words(open_page(scope, PAGE))
+    assert "Connected by an address in its profile: Mini" in said
+    assert "No model is connected" not in said
+
+
+def test_readme_and_form_name_the_same_models(scope: Scope, open_page: Any) -> None:
+    form = open_page(scope, PAGE, profile="new")
+    placeholder = form.text_input(key="profile_new_model").placeholder
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert llm.EXAMPLES[0] in placeholder
+    for model in llm.EXAMPLES:
+        assert model in placeholder
+        assert f"`{model}`" in readme
+    assert llm.EXAMPLE_BASE in form.text_input(key="profile_new_api_base").help
+    assert f"`{llm.EXAMPLE_BASE}`" in readme
 
 
 def test_what_the_environment_names_becomes_a_profile(

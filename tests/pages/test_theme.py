@@ -1,6 +1,7 @@
 """The theme's colours: readable in light and dark, charts told apart also by colour-blind people."""
 
 import itertools
+import re
 import tomllib
 from pathlib import Path
 
@@ -74,6 +75,20 @@ def test_text_is_readable_on_every_surface(mode: str) -> None:
         assert contrast((red, green, blue), surface) >= 4.5
     assert contrast((1, 1, 1), channels(theme["primaryColor"])) >= 4.5
     assert contrast(channels(theme["primaryColor"]), channels(surfaces[0])) >= (4.5 if mode == "light" else 4)
+
+
+def test_the_accent_as_letters_and_as_a_mark_is_read_on_every_page() -> None:
+    style = (ROOT / "pages/components/frame.css").read_text(encoding="utf-8")
+    ((on_light, on_dark),) = re.findall(r"light-dark\((#\w{6}), (#\w{6})\)", style)
+    for mode, colour in (("light", on_light), ("dark", on_dark)):
+        for name in ("backgroundColor", "secondaryBackgroundColor"):
+            assert contrast(channels(colour), channels(THEME[mode][name])) >= 4.5
+    for name in ("logo", "icon"):
+        mark = (ROOT / "static" / f"{name}.svg").read_text(encoding="utf-8")
+        light, dark = (re.findall(r"stroke: (#\w{6})", part) for part in mark.split("prefers-color-scheme: dark"))
+        for mode, (colour,), least in (("light", light, 3), ("dark", dark, 7)):
+            for surface in (THEME[mode]["backgroundColor"], THEME[mode]["sidebar"]["backgroundColor"]):
+                assert contrast(channels(colour), channels(surface)) >= least
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
