@@ -43,7 +43,7 @@ def test_usage_cost_and_times_are_in_the_ledger(me: Scope) -> None:
     assert (run.prompt_summary, run.response_summary) == ("Which city?", "Lisbon.")
     with transaction(me) as tx:
         place = conversations.get(tx, answer.conversation_id)
-    assert (place.model_id, place.provider_id) == ("gpt-4o-mini", "openai")
+    assert (place.model_id, place.provider_id) == ("served-1", "openai")
 
 
 def test_the_ledgers_summaries_are_bounded_whatever_the_characters(me: Scope) -> None:

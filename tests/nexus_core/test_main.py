@@ -183,7 +183,7 @@ def test_serve_says_where_it_is_answers_and_ends_cleanly(bundled: dict[str, str]
             assert "in use" in refusal(bundled, "serve", "--port", port)
             with socket.create_connection(("127.0.0.1", int(port))):
                 server.send_signal(ending)
-                assert server.wait(timeout=15) == 0
+                assert server.wait(timeout=60) == 0
             out, err = server.communicate()
             assert out == ""
             assert [said for said in err.splitlines() if not said.startswith("Other accounts may")] == []
