@@ -11,7 +11,7 @@ from nexus_core.i18n import _
 from nexus_core.run_detail import Detail
 from nexus_core.runs import Run
 from nexus_core.text import clip, one_line
-from pages.components import figures, runs_state, runs_words, session
+from pages.components import figures, notice, runs_state, runs_words, session
 from pages.components.attempt import attempt, refusal
 from pages.components.markdown import label
 
@@ -142,7 +142,8 @@ def _call_off(run: Run) -> None:
             return runs.advance(tx, run.id, runs.CANCELLED)
 
     if attempt("run", act):
-        st.toast(_("Cancelled."), icon=":material/check:")
+        notice.say(_("Cancelled."))
+    st.rerun()  # an open run that goes on is drawn by a fragment
 
 
 def back() -> None:
