@@ -25,6 +25,8 @@ from nexus_core.window import Item, Mode, Window, select
 _log = logging.getLogger(__name__)
 DEFAULT_INSTRUCTIONS = "You are a helpful assistant. Answer in the language of the question."
 MEMORY_TOKENS = 6_000
+MEMORY_SHARE = 0.4
+"""The part of a model's context that the memory may take where that is less."""
 RECALL_TOKENS = 1_500
 RECALL_PASSAGES = 6
 EARLIER = "[What was said before this is not shown.]"
@@ -95,7 +97,8 @@ def build(tx: Transaction, turn: Turn, *, share: float = 1.0) -> Context:
     if setup.memory_mode == "session" and setup.summarized:
         summary = summaries.latest(tx, turn.conversation_id, before=turn.question_seq)
     instructions = setup.instructions.strip() or DEFAULT_INSTRUCTIONS
-    memory_text, memory_left = sections.memory_text(memory, MEMORY_TOKENS) if memory else ("", [])
+    room = memory_budget(setup.model, setup.context_tokens)
+    memory_text, memory_left = sections.memory_text(memory, room) if memory else ("", [])
     beginning = (instructions, memory_text, sections.summary_text(summary))
     fixed = sum(tokens.count(text) + tokens.MESSAGE_OVERHEAD for text in beginning if text)
     window, scale = _window(tx, turn, summary, fixed, share)
@@ -121,6 +124,12 @@ def build(tx: Transaction, turn: Turn, *, share: float = 1.0) -> Context:
         total,
         receipt,
     )
+
+
+def memory_budget(model: str, context_tokens: int | None) -> int:
+    """How many tokens a project's memory may take in a prompt for a model; its summary is always sent whole."""
+    size = context_tokens or llm.context_window(model)
+    return min(MEMORY_TOKENS, int(size * MEMORY_SHARE)) if size else MEMORY_TOKENS
 
 
 def _window(tx: Transaction, turn: Turn, summary: Summary | None, fixed: int, share: float) -> tuple[Window, float]:

@@ -8,7 +8,7 @@ from uuid6 import uuid7
 
 from nexus_core import audit
 from nexus_core.database import Transaction
-from nexus_core.errors import Conflict, Invalid, NotFound
+from nexus_core.errors import Conflict, Invalid
 from nexus_core.i18n import _
 from nexus_core.text import one_line
 
@@ -150,16 +150,44 @@ def task(tx: Transaction, task_id: UUID) -> Task:
     return tx.get(Task, "projects.task", id=task_id)
 
 
-def set_task_status(tx: Transaction, task_id: UUID, status: str) -> Task:
-    """Move a task on. Raises Forbidden, NotFound, Invalid."""
+def update_task(
+    tx: Transaction,
+    task_id: UUID,
+    *,
+    title: str | None = None,
+    notes: str | None = None,
+    status: str | None = None,
+    unchanged_since: datetime | None = None,
+) -> Task:
+    """Change what is given; done and cancelled tasks are closed. Raises Forbidden, NotFound, Invalid.
+
+    Raises Conflict where it was changed after `unchanged_since`, an `updated_at`.
+    """
     tx.scope.require("operator")
-    if status not in TASK_STATUSES:
+    if status not in (None, *TASK_STATUSES):
         raise Invalid(_("A task is open, in progress, done or cancelled."), field="status")
-    task = tx.one(Task, "projects.set_task_status", id=task_id, status=status)
-    if task is None:
-        raise NotFound(_("There is no such task here."))
-    audit.record(tx, "update", "task", task_id, {"status": status})
-    return task
+    before = task(tx, task_id)
+    after = tx.one(
+        Task,
+        "projects.update_task",
+        id=task_id,
+        unchanged_since=unchanged_since or before.updated_at,
+        title=before.title if title is None else _named(title),
+        notes=before.notes if notes is None else notes.strip(),
+        status=status or before.status,
+    )
+    if after is None:
+        raise Conflict(_("Somebody changed this task meanwhile."), detail={"version": before.updated_at.isoformat()})
+    audit.record(tx, "update", "task", task_id, {"title": after.title, "status": after.status})
+    return after
+
+
+def delete_task(tx: Transaction, task_id: UUID) -> None:
+    """Delete a task; conversations and runs that were about it stay. Raises Forbidden, NotFound."""
+    tx.scope.require("operator")
+    found = task(tx, task_id)
+    tx.execute("projects.delete_task", id=task_id)
+    audit.record(tx, "delete", "task", task_id, {"title": found.title})
 
 
 def _named(name: str) -> str:

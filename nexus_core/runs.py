@@ -127,8 +127,10 @@ def begin(
     profile_slug: str,
     prompt_summary: str,
     project_id: UUID | None = None,
+    conversation_id: UUID | None = None,
+    task_id: UUID | None = None,
 ) -> UUID:
-    """Enter a call outside any conversation (test, summary, proposal) before it is made; returns its id."""
+    """Enter a call that answers nobody (test, summary, proposal) before it is made; returns its id."""
     run_id = uuid7()
     tx.execute(
         "runs.begin",
@@ -140,8 +142,15 @@ def begin(
         profile_slug=profile_slug,
         prompt_summary=prompt_summary,
         project_id=project_id,
+        conversation_id=conversation_id,
+        task_id=task_id,
     )
     return run_id
+
+
+def newest_proposal(tx: Transaction, project_id: UUID, *, conversation_id: UUID | None = None) -> Run | None:
+    """The newest run that proposed changes to a project's memory, of one conversation where given."""
+    return tx.one(Run, "runs.newest_proposal", project_id=project_id, conversation_id=conversation_id)
 
 
 def record(tx: Transaction, project_id: UUID, *, model: str, status: str, **fields: Any) -> Run:

@@ -1,6 +1,6 @@
 """The sections of a prompt as text: living memory, summary, recalled passages; pure, and the same bytes each time."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 
 from nexus_core import parts, tokens
 from nexus_core.builtin import Passage
-from nexus_core.memories import Memory, main_text
+from nexus_core.entries import entry_line, is_closed
+from nexus_core.memories import Memory
 from nexus_core.recall import Passage as Recalled
 from nexus_core.summaries import Summary
-from nexus_core.text import clip, one_line
+from nexus_core.text import clip
 from nexus_core.window import Item
 
 QUOTE_CLUSTERS = 800
-CLOSED = frozenset({"superseded", "answered", "closed", "done", "cancelled"})
 Texts = tuple[str, str, str, str]
 """Instructions, memory, summary and recalled passages; empty where there is none."""
 
@@ -34,10 +34,10 @@ def memory_text(memory: Memory, budget: int) -> tuple[str, list[dict[str, Any]]]
     for title, field in (
         ("Decisions", "decisions"), ("Open questions", "open_questions"), ("Risks", "risks"), ("Links", "links"),
     ):  # fmt: skip
-        kept = []
+        kept: list[str] = []
         for index, entry in enumerate(getattr(memory, field)):
             line = f"- {entry_line(entry)}"
-            cost = tokens.count(line) + 1
+            cost = tokens.count(line) + 1 + (0 if kept else tokens.count(f"## {title}") + 2)
             reason = "closed" if is_closed(entry) else "tokens" if used + cost > budget else None
             if reason:
                 left.append({"list": field, "index": index, "reason": reason})
@@ -47,23 +47,6 @@ def memory_text(memory: Memory, budget: int) -> tuple[str, list[dict[str, Any]]]
         if kept:
             blocks.append("\n".join([f"## {title}", *kept]))
     return "\n\n".join(blocks) if len(blocks) > 1 else "", left
-
-
-def is_closed(entry: Any) -> bool:
-    """Whether an entry of a memory's list is settled, so that no prompt needs it."""
-    return isinstance(entry, Mapping) and str(entry.get("status")) in CLOSED
-
-
-def entry_line(entry: Any) -> str:
-    """An entry of a memory's list on one line: its sentence, then date, person and reason where it has them."""
-    line = one_line(main_text(entry))
-    if not isinstance(entry, Mapping):
-        return line
-    when = ", ".join(one_line(str(entry[key])) for key in ("decided_on", "who") if entry.get(key))
-    weight = ", ".join(f"{key} {one_line(str(entry[key]))}" for key in ("likelihood", "impact") if entry.get(key))
-    reason = next((one_line(str(entry[key])) for key in ("why", "answer", "mitigation", "url") if entry.get(key)), "")
-    aside = "; ".join(text for text in (when, weight) if text)
-    return line + (f" ({aside})" if aside else "") + (f": {reason}" if reason else "")
 
 
 def summary_text(summary: Summary | None) -> str:

@@ -130,10 +130,15 @@ def title_of(text: str) -> str:
     Thoughts, Markdown, HTML, bidi controls and enclosing quotes are taken off. Never empty: where nothing
     visible is left, it is "New conversation" in the current language.
     """
-    source = _UNSEEN.sub("", _THOUGHT.sub(" ", clean(text)))[:_TITLE_SOURCE]
-    plain = _PILED_MARKS.sub(r"\1", _UNSEEN.sub("", " ".join(_blocks(_MARKDOWN.parse(source)))))
-    line = _unquote(" ".join(plain.split()))
+    line = plain(text)
     return clip(line, TITLE_CLUSTERS) if _SEEN.search(line) else _("New conversation")
+
+
+def plain(text: str) -> str:
+    """The beginning of a text on one line, without thoughts, Markdown, HTML and enclosing quotes; may be empty."""
+    source = _UNSEEN.sub("", _THOUGHT.sub(" ", clean(text)))[:_TITLE_SOURCE]
+    words = _PILED_MARKS.sub(r"\1", _UNSEEN.sub("", " ".join(_blocks(_MARKDOWN.parse(source)))))
+    return _unquote(" ".join(words.split()))
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[str]:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -36,6 +37,7 @@ class Worker:
         self._poke = asyncio.Event()
         self._expired: set[UUID] = set()
         self._done: dict[str, datetime] = {}
+        self._others: set[Future[None]] = set()
         self._thread = threading.Thread(target=self._run, name="nexus-worker", daemon=True)
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._every(REAP_SECONDS, self._reap), self._loop)
@@ -86,6 +88,12 @@ class Worker:
     def last(self, job: str) -> datetime | None:
         """When one of the jobs beside the answers (reap, index_all, sum_up_days) last ended well here, or None."""
         return self._done.get(job)
+
+    def begin(self, call: Coroutine[Any, Any, None]) -> None:
+        """Begin another call to a model on this loop and return at once; it has to store its own end."""
+        other = asyncio.run_coroutine_threadsafe(call, self._loop)
+        self._others.add(other)  # or nothing holds on to it
+        other.add_done_callback(self._others.discard)
 
     def count(self) -> int:
         """How many answers are being written here."""

@@ -69,7 +69,7 @@ INSERT INTO proposals (workspace_id, id, project_id, conversation_id, task_id, r
   VALUES (:w, :proposal, :project, :open, :task, :run, 'asked', 1, '[]');
 INSERT INTO project_memory_revisions (workspace_id, project_id, version, summary_md, decisions, open_questions, risks,
                                       links, metadata, source, proposal_id, created_by)
-  VALUES (:w, :project, 1, '', '[]', '[]', '[]', '[]', '{}', 'proposal', :proposal, :u);
+  VALUES (:w, :project, 2, '', '[]', '[]', '[]', '[]', '{}', 'proposal', :proposal, :u);
 INSERT INTO api_tokens (workspace_id, user_id, name, token_hash, hint, role)
   VALUES (:w, :u, 'ci', sha256(uuid_send(:project)), 'nx_', 'viewer');
 INSERT INTO sign_in_sessions (token_hash, user_id, method, expires_at)

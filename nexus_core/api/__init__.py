@@ -11,7 +11,19 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from nexus_core import __version__
-from nexus_core.api import agents, chat, conversations, project_memory, projects, reference, runs, shelving
+from nexus_core.api import (
+    agents,
+    chat,
+    conversations,
+    memory,
+    project_memory,
+    projects,
+    proposals,
+    reference,
+    runs,
+    shelving,
+    tasks,
+)
 from nexus_core.api.gate import failure
 from nexus_core.api.html import retry_after
 from nexus_core.api.limits import BodyLimit, refusal
@@ -36,7 +48,18 @@ api = FastAPI(
     generate_unique_id_function=lambda route: route.name,
 )
 api.add_middleware(BodyLimit)
-for _routes in (chat, shelving, conversations, agents, projects, project_memory, runs):
+for _routes in (
+    chat,
+    shelving,
+    conversations,
+    agents,
+    projects,
+    tasks,
+    memory,
+    proposals,
+    project_memory,
+    runs,
+):
     api.include_router(_routes.router)
 api.add_route("/docs", reference.page, include_in_schema=False)
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import Field
 
-from nexus_core import agents, chat, conversations, messages, projects, search, shelf, tags
+from nexus_core import agents, chat, conversations, keeping, messages, projects, search, shelf, tags
 from nexus_core.api import shapes
 from nexus_core.api.schema import Camel, IfMatch, Limit, Object, Success, Text, Who, as_instant, aware, done, tag
 from nexus_core.api.shapes import Conversation, Listing, Opened
@@ -207,12 +207,10 @@ def update_conversation(
     """Only the fields that are sent change. Needs the role operator."""
     fields = body.given()
     wanted = fields.pop("tags", None)
+    fields["unchanged_since"] = as_instant(version)
+    after, _run_id = keeping.update_conversation(who, conversation_id, labels=wanted, **fields)
+    tag(response, after.updated_at)
     with transaction(who) as tx:
-        after = conversations.update(tx, conversation_id, unchanged_since=as_instant(version), **fields)
-        if wanted is not None:
-            tags.replace(tx, conversation_id, wanted)
-            after = conversations.get(tx, conversation_id)
-        tag(response, after.updated_at)
         return done(tagged(tx, [after])[0])
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
-from nexus_core import conversations, messages, parts, projects, runs
+from nexus_core import conversations, keeping, messages, parts, projects, runs
 from nexus_core.api.conversations import Before
 from nexus_core.api.projects import ProjectId
 from nexus_core.api.schema import BIGINT, IfMatch, Limit, Money, Object, Snake, Text, Who, as_instant, tag
@@ -190,10 +190,13 @@ def get_project_conversation(who: Who, conversation_id: ConversationId, response
 def update_project_conversation(
     who: Who, conversation_id: ConversationId, body: ConversationChanges, version: IfMatch, response: Response
 ) -> Any:
-    """Only the fields that are sent change. Needs the role operator."""
+    """Only the fields that are sent change. Of one that becomes archived the assistant proposes, in the background,
+    what to remember. Needs the role operator."""
     with transaction(who) as tx:
         conversations.in_project(tx, conversation_id)
-        after = conversations.update(tx, conversation_id, unchanged_since=as_instant(version), **body.given())
+    after, _run_id = keeping.update_conversation(
+        who, conversation_id, unchanged_since=as_instant(version), **body.given()
+    )
     tag(response, after.updated_at)
     return after
 

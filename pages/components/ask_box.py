@@ -23,14 +23,15 @@ def draw(key: str, project_id: UUID | None, placeholder: str = "") -> None:
     refusal(key)
     if question is None:
         return
-    turn = attempt(key, lambda: _send(question, project_id))
+    turn = attempt(key, lambda: send(question, project_id))
     if turn is not None:
         st.switch_page(CHAT, query_params=session.here() | {"conversation": str(turn.conversation_id)})
     st.session_state[f"{key}_kept"] = question
     st.rerun()
 
 
-def _send(question: str, project_id: UUID | None) -> Turn:
+def send(question: str, project_id: UUID | None) -> Turn:
+    """Ask in a new conversation. Raises Forbidden, Invalid, NotFound, StoreUnavailable."""
     scope = session.scope()
     with transaction(scope) as tx:
         begun = conversations.create(tx, Place(project_id))

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import streamlit as st
 
-from nexus_core import chat, conversations, shelf
+from nexus_core import chat, conversations, keeping, shelf
 from nexus_core.conversations import Place
 from nexus_core.database import transaction
 from nexus_core.errors import NexusError, StoreUnavailable
@@ -85,17 +85,17 @@ def _client_id(text: str) -> str:
 
 def stop(conversation_id: UUID) -> None:
     """Stop the answer that is being written."""
-    _attempt(lambda: chat.stop(session.scope(), conversation_id))
+    done(lambda: chat.stop(session.scope(), conversation_id))
 
 
 def answer_again(message_id: UUID) -> None:
     """Have the question of this answer answered again."""
-    _attempt(lambda: chat.answer_again(session.scope(), message_id))
+    done(lambda: chat.answer_again(session.scope(), message_id))
 
 
 def show_version(message_id: UUID) -> None:
     """Show another version."""
-    _attempt(lambda: chat.show_version(session.scope(), message_id))
+    done(lambda: chat.show_version(session.scope(), message_id))
 
 
 def edit(message_id: UUID | None) -> None:
@@ -113,7 +113,7 @@ def resend(message_id: UUID, key: str) -> None:
     """Send the edited text in the place of the message; the box stays open with it when that fails."""
     text = str(st.session_state[key] or "")
     client_id = st.session_state["chat_editing"][1]
-    if _attempt(lambda: chat.edit(session.scope(), message_id, text, client_message_id=client_id)):
+    if done(lambda: chat.edit(session.scope(), message_id, text, client_message_id=client_id)):
         edit(None)
 
 
@@ -125,7 +125,7 @@ def new_conversation(place: Place) -> None:
         with transaction(session.scope()) as tx:
             made.append(conversations.create(tx, place).id)
 
-    if _attempt(create):
+    if done(create):
         chat_place.go(made[0])
 
 
@@ -136,16 +136,19 @@ def rename(conversation_id: UUID, key: str) -> None:
 
 
 def set_archived(conversation_id: UUID, archived: bool) -> None:
-    """Put the conversation away, or bring it back."""
-    _in_transaction(lambda tx: conversations.set_archived(tx, conversation_id, archived))
+    """Put the conversation away, which lets the assistant propose what to remember of it, or bring it back."""
+    if archived:
+        done(lambda: keeping.update_conversation(session.scope(), conversation_id, status="archived"))
+    else:
+        _in_transaction(lambda tx: conversations.set_archived(tx, conversation_id, archived))
 
 
 def delete(conversation_id: UUID, agent: str | None) -> bool:
     """Move the conversation to the trash and go to the one that is active with that agent then; None: with any."""
-    done = _in_transaction(lambda tx: shelf.trash(tx, [conversation_id]))
-    if done:
+    trashed = _in_transaction(lambda tx: shelf.trash(tx, [conversation_id]))
+    if trashed:
         chat_place.go(agent=agent)
-    return done
+    return trashed
 
 
 def _in_transaction(change: Callable[[Any], object]) -> bool:
@@ -153,10 +156,11 @@ def _in_transaction(change: Callable[[Any], object]) -> bool:
         with transaction(session.scope()) as tx:
             change(tx)
 
-    return _attempt(run)
+    return done(run)
 
 
-def _attempt(action: Callable[[], object]) -> bool:
+def done(action: Callable[[], object]) -> bool:
+    """Whether an action was done; why it was not is said on the next drawing of the page."""
     try:
         action()
     except StoreUnavailable as error:

@@ -4,9 +4,9 @@ from uuid import UUID
 
 import streamlit as st
 
+from nexus_core.entries import is_closed
 from nexus_core.i18n import _, ngettext
 from nexus_core.memories import Memory
-from nexus_core.sections import is_closed
 from pages.components import chat_actions, chat_message
 from pages.components.chat_place import View
 from pages.components.markdown import label, literal

@@ -10,7 +10,7 @@ from nexus_core.gauge import Gauge
 from nexus_core.i18n import _, ngettext
 from nexus_core.shelf import TRASH_DAYS
 from nexus_core.text import clip, one_line
-from pages.components import chat_actions, chat_list, chat_place, figures, modes
+from pages.components import chat_actions, chat_keep, chat_list, chat_place, figures, modes
 from pages.components.chat_place import JUST_CHAT, View
 from pages.components.markdown import label
 
@@ -98,6 +98,7 @@ def _menu(conversation: Conversation, view: View) -> None:
     archived = conversation.status == "archived"
     names = {
         "rename": _("Rename"),
+        **({"task": _("Task …"), "propose": _("Propose a memory update")} if conversation.project_id else {}),
         "archive": _("Bring back from the archive") if archived else _("Archive"),
         "delete": _("Delete …"),
     }
@@ -113,6 +114,10 @@ def _menu(conversation: Conversation, view: View) -> None:
     if choice == "rename":
         _start_renaming(conversation)
         st.rerun()
+    elif choice == "task":
+        st.dialog(_("What is this conversation about?"))(chat_keep.choose_task)(conversation)
+    elif choice == "propose":
+        chat_keep.propose(conversation)
     elif choice == "archive":
         chat_actions.set_archived(conversation.id, not archived)
         if not archived:

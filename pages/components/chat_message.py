@@ -15,7 +15,7 @@ from nexus_core.errors import NexusError, NotFound
 from nexus_core.i18n import _
 from nexus_core.messages import Message
 from nexus_core.runs import Run
-from pages.components import chat_actions, chat_figures, chat_parts, chat_receipt, figures, session
+from pages.components import chat_actions, chat_figures, chat_keep, chat_parts, chat_receipt, figures, session
 from pages.components.chat_place import View
 from pages.components.markdown import label, literal
 
@@ -26,10 +26,12 @@ JUST_CHAT_FACE = "💬"
 
 @dataclass(frozen=True)
 class Thread:
-    """What the messages of one page have in common; `idle` when nothing is being written and one may write."""
+    """What the messages of one page have in common; `idle` when nothing is being written and one may write;
+    `keeps` when they can become part of a project's memory."""
 
     face: str
     idle: bool
+    keeps: bool
     runs: dict[UUID, Run] = field(default_factory=dict)
     found_id: UUID | None = None
 
@@ -37,7 +39,8 @@ class Thread:
 def thread(view: View) -> Thread:
     """The thread of a view."""
     idle = not view.refusal and not view.running
-    return Thread(face(view.agent), idle, view.runs, view.found.id if view.found else None)
+    keeps = view.place.project_id is not None and not view.refusal
+    return Thread(face(view.agent), idle, keeps, view.runs, view.found.id if view.found else None)
 
 
 def face(agent: Agent | None) -> str:
@@ -80,6 +83,8 @@ def _person(message: Message, thread: Thread) -> None:
                     args=(message.id,),
                 )
             _copy(message)
+            _keep(message, thread)
+        chat_keep.kept(message)
 
 
 def _said(message: Message) -> None:
@@ -132,6 +137,13 @@ def _assistant(message: Message, thread: Thread) -> None:
                     on_click=chat_actions.answer_again,
                     args=(message.id,),
                 )
+            _keep(message, thread)
+        chat_keep.kept(message)
+
+
+def _keep(message: Message, thread: Thread) -> None:
+    if thread.keeps and message.body:
+        chat_keep.menu(message)
 
 
 def _ending(message: Message, thread: Thread) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import fork, moves, shelf, tags
+from nexus_core import fork, keeping, moves, shelf, tags
 from nexus_core.database import Transaction, transaction
 from nexus_core.i18n import _, ngettext
 from pages.components import conv_chosen, conv_place, session
@@ -43,7 +43,7 @@ def attempted(action: Callable[[Transaction], T]) -> T | None:
 
 def archive(ids: Ids) -> None:
     """Put conversations away."""
-    changed = attempted(lambda tx: shelf.archive(tx, ids))
+    changed = attempt(REFUSED, lambda: keeping.archive(session.scope(), ids))
     if changed is not None:
         words = ngettext("{n} conversation archived.", "{n} conversations archived.", len(changed))
         _say(words.format(n=len(changed)), "archive", changed)

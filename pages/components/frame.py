@@ -8,7 +8,7 @@ from uuid import UUID
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from nexus_core import projects
+from nexus_core import projects, proposals
 from nexus_core.database import transaction
 from nexus_core.errors import NexusError, StoreUnavailable, Unauthenticated
 from nexus_core.i18n import _
@@ -65,9 +65,9 @@ def run() -> None:
     try:
         identity = session.who()
         with st.sidebar:
-            _places(identity)
+            waiting = _places(identity)
             _search(pages)
-            _links(pages)
+            _links(pages, {"project": waiting})
             _person(identity)
         drawn = True
         page.run()
@@ -93,8 +93,11 @@ def failed(error: Exception) -> bool:
     return True
 
 
-def _places(identity: Identity) -> None:
-    """The selectors of workspace (for members of several) and project: they show and change the URL."""
+def _places(identity: Identity) -> int:
+    """The selectors of workspace (for members of several) and project: they show and change the URL.
+
+    Returns how many proposals wait there.
+    """
     scope = session.scope()
     if len(identity.workspaces) > 1:
         names = {place.slug: place.name for place in identity.workspaces}
@@ -102,6 +105,7 @@ def _places(identity: Identity) -> None:
         _selector(_("Workspace"), "workspace", names, current)
     with transaction(scope) as tx:
         known = projects.list_(tx, archived=True)
+        waiting = proposals.waiting(tx, session.project_id())
     chosen = next((project for project in known if project.id == session.project_id()), None)
     options = {"": _("No project")}
     for project in known:
@@ -113,6 +117,7 @@ def _places(identity: Identity) -> None:
         _selector(_("Project"), "project", options, str(chosen.id) if chosen else "")
         if scope.role != "viewer":
             project_menu.draw(chosen, [project for project in known if project.status == "archived"])
+    return waiting
 
 
 def _selector(title: str, name: str, options: dict[str, str], current: str) -> None:
@@ -140,13 +145,16 @@ def _search(pages: dict[str, list[Page]]) -> None:
         st.switch_page(page, query_params=session.here())
 
 
-def _links(pages: dict[str, list[Page]]) -> None:
+def _links(pages: dict[str, list[Page]], waiting: dict[str, int]) -> None:
+    """The way to every page; beside it, by the page's address, how much waits there."""
     where = session.here()
     for section, found in pages.items():
         if found:
             st.caption(section)
         for page in found:
-            st.page_link(page, query_params=where, width="stretch")
+            count = waiting.get(page.url_path, 0)
+            title = f"{page.title} :orange-badge[{count}]" if count else page.title
+            st.page_link(page, label=title, query_params=where, width="stretch")
 
 
 def _person(identity: Identity) -> None:

@@ -4,10 +4,10 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import agents, conversations, memories, people, profiles, projects
+from nexus_core import agents, conversations, costs, memories, people, profiles, projects, proposals
 from nexus_core.database import Scope, transaction
-from nexus_core.i18n import _
-from pages.components import ask_box, conversation_list, home_project, home_start, session
+from nexus_core.i18n import _, ngettext
+from pages.components import conversation_list, decided_box, home_project, home_spend, home_start, session
 from pages.components.markdown import label
 
 
@@ -48,8 +48,17 @@ def _project(scope: Scope, project: projects.Project) -> None:
         said = conversations.recent(tx, project.id, limit=8)
         names = _agent_names(agents.list_(tx, archived=True))
         members = {member.id: member.name for member in people.members(tx)}
-    if scope.role != "viewer":
-        ask_box.draw("home_ask", project.id, _("What did we decide about …?"))
+        waiting = proposals.waiting(tx, project.id)
+        zone = costs.zone(tx).key
+    decided_box.draw(project.id, scope.role != "viewer")
+    if waiting:
+        words = ngettext("{n} proposal waits for you", "{n} proposals wait for you", waiting).format(n=waiting)
+        st.page_link(
+            home_project.PROJECT,
+            label=words,
+            icon=":material/auto_awesome:",
+            query_params=session.here() | {"tab": "proposals"},
+        )
     left, right = st.columns([5, 4], gap="medium")
     with left.container(border=True, height="stretch"):
         home_project.summary(memory)
@@ -60,7 +69,7 @@ def _project(scope: Scope, project: projects.Project) -> None:
         if not said:
             st.caption(_("Nobody has said anything in this project yet."))
         conversation_list.draw(said, names, members)
-    home_project.lists(memory, tasks)
+    home_project.lists(memory, tasks, lambda: home_spend.draw(scope, project.id, zone))
 
 
 def _agent_names(found: list[agents.Agent]) -> dict[UUID, str]:

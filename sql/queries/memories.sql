@@ -6,6 +6,10 @@ FROM project_memories m
 LEFT JOIN people p ON p.id = m.updated_by
 WHERE m.workspace_id = :workspace_id AND m.project_id = :project_id;
 
+-- name: lock
+-- Nobody else changes it until this transaction ends.
+SELECT version FROM project_memories WHERE workspace_id = :workspace_id AND project_id = :project_id FOR UPDATE;
+
 -- name: replace
 -- The next version, if the one that was read (where that is said) is still the current one, and its revision.
 WITH changed AS (
@@ -16,8 +20,35 @@ WITH changed AS (
   RETURNING *
 )
 INSERT INTO project_memory_revisions (workspace_id, project_id, version, summary_md, decisions, open_questions, risks,
-                                      links, metadata, source, note, created_by)
+                                      links, metadata, source, proposal_id, restored_from, note, created_by)
 SELECT workspace_id, project_id, version, summary_md, decisions, open_questions, risks, links, metadata,
-       :source, :note, :user_id
+       :source, :proposal_id, :restored_from, :note, :user_id
 FROM changed
 RETURNING version;
+
+-- name: revisions
+-- The versions of a memory without their contents, newest first.
+SELECT r.version, r.source, r.proposal_id, r.restored_from, r.note, r.created_by, p.name AS created_by_name, r.created_at
+FROM project_memory_revisions r
+LEFT JOIN people p ON p.id = r.created_by
+WHERE r.workspace_id = :workspace_id AND r.project_id = :project_id
+  AND r.version < coalesce(CAST(:before AS integer), 2147483647)
+ORDER BY r.version DESC
+LIMIT :limit;
+
+-- name: revision
+SELECT r.project_id, r.version, r.summary_md, r.decisions, r.open_questions, r.risks, r.links, r.metadata, r.source,
+       r.proposal_id, r.restored_from, r.note, r.created_by, p.name AS created_by_name, r.created_at
+FROM project_memory_revisions r
+LEFT JOIN people p ON p.id = r.created_by
+WHERE r.workspace_id = :workspace_id AND r.project_id = :project_id AND r.version = :version;
+
+-- name: as_of
+-- The version that was current at an instant.
+SELECT r.project_id, r.version, r.summary_md, r.decisions, r.open_questions, r.risks, r.links, r.metadata, r.source,
+       r.proposal_id, r.restored_from, r.note, r.created_by, p.name AS created_by_name, r.created_at
+FROM project_memory_revisions r
+LEFT JOIN people p ON p.id = r.created_by
+WHERE r.workspace_id = :workspace_id AND r.project_id = :project_id AND r.created_at <= :at
+ORDER BY r.version DESC
+LIMIT 1;

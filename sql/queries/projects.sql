@@ -46,10 +46,11 @@ SELECT id, project_id, title, notes, status, created_at, updated_at, closed_at
 FROM tasks
 WHERE workspace_id = :workspace_id AND id = :id;
 
--- name: set_task_status
-UPDATE tasks SET status = :status, updated_at = now(),
+-- name: update_task
+-- Where nobody changed it since it was read.
+UPDATE tasks SET title = :title, notes = :notes, status = :status, updated_at = clock_timestamp(),
   closed_at = CASE WHEN CAST(:status AS text) IN ('done', 'cancelled') THEN coalesce(closed_at, now()) END
-WHERE workspace_id = :workspace_id AND id = :id
+WHERE workspace_id = :workspace_id AND id = :id AND updated_at = :unchanged_since
 RETURNING id, project_id, title, notes, status, created_at, updated_at, closed_at;
 
 -- name: contents
@@ -73,3 +74,6 @@ DELETE FROM conversations WHERE workspace_id = :workspace_id AND project_id = :i
 -- name: delete
 -- Its memory, tasks and proposals go with it; the ledger keeps its figures.
 DELETE FROM projects WHERE workspace_id = :workspace_id AND id = :id;
+
+-- name: delete_task
+DELETE FROM tasks WHERE workspace_id = :workspace_id AND id = :id;

@@ -66,11 +66,22 @@ ORDER BY created_at DESC
 LIMIT 1;
 
 -- name: begin
--- A call outside any conversation, entered before it is made.
-INSERT INTO assistant_runs (workspace_id, id, request_id, kind, project_id, user_id, prompt_summary, model, provider,
-                            runtime, profile_slug, status, started_at)
-VALUES (:workspace_id, :id, :id, :kind, :project_id, :user_id, :prompt_summary, :model, :provider, :runtime,
-        :profile_slug, 'running', clock_timestamp());
+-- A call that answers nobody, entered before it is made.
+INSERT INTO assistant_runs (workspace_id, id, request_id, kind, project_id, conversation_id, task_id, user_id, prompt_summary,
+                            model, provider, runtime, profile_slug, status, started_at)
+VALUES (:workspace_id, :id, :id, :kind, :project_id, :conversation_id, :task_id, :user_id, :prompt_summary, :model,
+        :provider, :runtime, :profile_slug, 'running', clock_timestamp());
+
+-- name: newest_proposal
+SELECT id, request_id, attempt, kind, project_id, task_id, conversation_id, agent_id, user_id, prompt_summary, response_summary,
+       model, served_model, provider, runtime, profile_slug, status, input_tokens, cached_tokens, cache_write_tokens,
+       output_tokens, reasoning_tokens, usage_source, cost_estimate, cost_source, price_version, duration_ms,
+       first_token_ms, stopped, error_type, error_message, metadata, created_at, started_at, finished_at
+FROM assistant_runs
+WHERE workspace_id = :workspace_id AND project_id = :project_id AND kind = 'proposal'
+  AND (CAST(:conversation_id AS uuid) IS NULL OR conversation_id = :conversation_id)
+ORDER BY created_at DESC
+LIMIT 1;
 
 -- name: record
 -- A run that was made elsewhere, or that is planned; nothing where task or conversation are not the project's.

@@ -78,7 +78,7 @@ def test_memory_is_replaced_and_no_writer_overwrites_another(client: TestClient,
         client.put(path, json={"summary_md": "Mine"}, headers={"if-match": '"1"'}),
     ):
         assert (late.status_code, late.json()["success"]) == (409, False)
-        assert late.json()["error"]["detail"] == {"version": 2}
+        assert late.json()["error"]["detail"]["version"] == 2
     assert client.get(path).json() == second.json()
     round_trip = client.put(path, json=second.json())
     assert round_trip.status_code == 200 and round_trip.json()["version"] == 3

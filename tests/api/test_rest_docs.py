@@ -46,8 +46,14 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     assert [one["sessionId"] for one in listed] == ["my-session"] and stopped == {"stopped": False}
     assert "Lisbon" in decided["assistantMessage"]["content"] and decided["run"]["costEstimate"] == 0
     plain = [one for one in told if isinstance(one, list) or "success" not in one]
-    replaced, memory, message, messages, run, runs, started, ended, task = plain
+    replaced, memory, message, messages, run, runs, started, ended, *later = plain
+    diff, restored, revisions, then, _said, task, asked, proposal, accepted = later
     assert replaced == memory and memory["version"] == 2
+    assert [change["kind"] for change in diff] == ["changed", "added"]
+    assert (restored["version"], [one["version"] for one in revisions]) == (3, [3, 2, 1]) and then["version"] == 3
+    assert set(asked) == {"run_id"} and proposal["status"] == "pending"
+    assert accepted["memory"]["version"] == 4 and accepted["proposal"]["status"] == "accepted"
+    assert "small engine" in json.dumps(accepted["memory"])
     assert messages == [message] and message["body"] == "Which engine?"
     assert runs == [run] and run["cost_estimate"] is None and task["status"] == "done"
     assert (started["status"], ended["status"], ended["id"]) == ("running", "succeeded", started["id"])

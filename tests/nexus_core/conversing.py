@@ -20,10 +20,10 @@ from nexus_core.worker import worker
 MODEL = "openai/gpt-4o-mini"
 
 
-def connect(scope: Scope, base: str | None, *, model: str = MODEL, **fields: Any) -> Profile:
+def connect(scope: Scope, base: str | None, *, model: str = MODEL, slug: str = "loopback", **fields: Any) -> Profile:
     """Let everybody in this workspace be answered by the server at `base`."""
     with transaction(scope) as tx:
-        made = profiles.save(tx, slug="loopback", name="Loopback", model=model, api_base=base, **fields)
+        made = profiles.save(tx, slug=slug, name="Loopback", model=model, api_base=base, **fields)
         profiles.make_default(tx, made.id)
     return made
 

@@ -8,6 +8,7 @@ import pytest
 
 from nexus_core import audit, memories, projects
 from nexus_core.database import Scope, transaction
+from nexus_core.entries import LISTS, main_text
 from nexus_core.errors import Conflict, Forbidden, Invalid, NotFound
 from nexus_core.memories import Memory
 from tests.nexus_core import ledger
@@ -37,7 +38,7 @@ def test_what_is_saved_comes_back_whole(operator: Scope, project_id: UUID) -> No
     with transaction(operator) as tx:
         memory = memories.get(tx, project_id)
     assert (memory.version, memory.summary_md) == (2, "# Where it stands\n\n$5")
-    assert {field: getattr(memory, field) for field in memories.LISTS} == lists
+    assert {field: getattr(memory, field) for field in LISTS} == lists
     assert (memory.updated_by, memory.updated_by_name) == (operator.user_id, "Olga")
 
 
@@ -53,7 +54,9 @@ def test_the_second_of_two_is_told_and_nothing_is_overwritten(
     replaced(operator, project_id, 1, "first")
     with pytest.raises(Conflict) as refused:
         replaced(colleague, project_id, 1, "second")
-    assert refused.value.detail == {"version": 2}
+    nothing: dict[str, Any] = {"decisions": [], "open_questions": [], "risks": [], "links": []}
+    current, base = nothing | {"summary_md": "first"}, nothing | {"summary_md": ""}
+    assert refused.value.detail == {"version": 2, "current": current, "base": base}
     with transaction(operator) as tx:
         memory = memories.get(tx, project_id)
     assert (memory.version, memory.summary_md) == (2, "first")
@@ -136,4 +139,4 @@ def test_another_workspace_finds_nothing(other_scope: Scope, operator: Scope, pr
     ],
 )
 def test_main_text(entry: Any, text: str) -> None:
-    assert memories.main_text(entry) == text
+    assert main_text(entry) == text

@@ -124,7 +124,7 @@ def test_viewers_read_only(viewer: Scope, operator: Scope) -> None:
             lambda: projects.update(tx, project.id, name="Mine"),
             lambda: projects.delete(tx, project.id),
             lambda: projects.create_task(tx, project.id, "Mine"),
-            lambda: projects.set_task_status(tx, task.id, "done"),
+            lambda: projects.update_task(tx, task.id, status="done"),
         ):
             with pytest.raises(Forbidden):
                 attempt()
@@ -141,7 +141,7 @@ def test_another_workspace_finds_nothing(operator: Scope, other_scope: Scope) ->
             lambda: projects.get(tx, project.id),
             lambda: projects.update(tx, project.id, name="Mine"),
             lambda: projects.create_task(tx, project.id, "Mine"),
-            lambda: projects.set_task_status(tx, task.id, "done"),
+            lambda: projects.update_task(tx, task.id, status="done"),
             lambda: projects.get(tx, uuid4()),
         ):
             with pytest.raises(NotFound):
@@ -156,21 +156,21 @@ def test_a_task_knows_when_it_was_closed(operator: Scope) -> None:
         task = projects.create_task(tx, project.id, " Call\nthem ", " soon ")
         assert (task.title, task.notes, task.status, task.closed_at) == ("Call them", "soon", "open", None)
     with transaction(operator) as tx:
-        done = projects.set_task_status(tx, task.id, "done")
+        done = projects.update_task(tx, task.id, status="done")
     assert done.closed_at is not None
     with transaction(operator) as tx:
-        assert projects.set_task_status(tx, task.id, "cancelled").closed_at == done.closed_at
-        assert projects.set_task_status(tx, task.id, "in_progress").closed_at is None
+        assert projects.update_task(tx, task.id, status="cancelled").closed_at == done.closed_at
+        assert projects.update_task(tx, task.id, status="in_progress").closed_at is None
         with pytest.raises(Invalid):
-            projects.set_task_status(tx, task.id, "nearly")
+            projects.update_task(tx, task.id, status="nearly")
 
 
 def test_open_tasks_come_first(operator: Scope) -> None:
     project = made(operator)
     with transaction(operator) as tx:
         done, busy, new = (projects.create_task(tx, project.id, title) for title in ("done", "busy", "new"))
-        projects.set_task_status(tx, done.id, "done")
-        projects.set_task_status(tx, busy.id, "in_progress")
+        projects.update_task(tx, done.id, status="done")
+        projects.update_task(tx, busy.id, status="in_progress")
         assert {task.id for task in projects.tasks(tx, project.id)[:2]} == {busy.id, new.id}
         assert projects.tasks(tx, project.id)[2].id == done.id
         assert done.id not in {task.id for task in projects.tasks(tx, project.id, open_only=True)}

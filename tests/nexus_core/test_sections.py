@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
-from nexus_core import sections, tokens
+from nexus_core import entries, sections, tokens
 from nexus_core.memories import Memory
 
 MEMORY = Memory(
@@ -61,7 +61,7 @@ def test_an_empty_memory_says_nothing() -> None:
 
 
 def test_odd_entries_are_told_as_far_as_they_can_be() -> None:
-    assert sections.entry_line({"what": "x", "who": None, "why": 5}) == "x: 5"
-    assert sections.entry_line({}) == ""
-    assert sections.entry_line("a\n\nb") == "a b"
-    assert not sections.is_closed("done")
+    assert entries.entry_line({"what": "x", "who": None, "why": 5}) == "x: 5"
+    assert entries.entry_line({}) == ""
+    assert entries.entry_line("a\n\nb") == "a b"
+    assert not entries.is_closed("done")

@@ -4,10 +4,11 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from nexus_core import chat, conversations, memories, people, profiles, projects
+from nexus_core import chat, conversations, memories, people, profiles, projects, recall
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from nexus_core.projects import Project
+from tests.nexus_core.conversing import settled
 
 PAGE = "work/home.py"
 
@@ -79,7 +80,8 @@ def test_asking_again_from_home_begins_another_conversation(operator: Scope, ope
     with transaction(operator) as tx:
         former = conversations.create(tx, Place(project.id), title="Long ago")
     page = open_page(operator, PAGE, project=project.id)
-    page.chat_input(key="home_ask").set_value("What did we decide about the discount?").run()
+    page.text_input(key="decided_box").set_value("What did we decide about the discount?").run()
+    page.button(key="decided_ask").click().run()
     with transaction(operator) as tx:
         found = conversations.recent(tx, project.id)
     assert [one.project_id for one in found] == [project.id]
@@ -104,7 +106,7 @@ def test_a_project_is_shown_at_one_glance(operator: Scope, open_page: Any) -> No
     )
     with transaction(operator) as tx:
         projects.create_task(tx, project.id, "Call them")
-        projects.set_task_status(tx, projects.create_task(tx, project.id, "Done already").id, "done")
+        projects.update_task(tx, projects.create_task(tx, project.id, "Done already").id, status="done")
     page = open_page(operator, PAGE, project=project.id)
     said = words(page)
     assert "First paragraph, &#36;5." in said
@@ -146,3 +148,35 @@ def test_viewers_are_offered_nothing_that_they_may_not(viewer: Scope, operator: 
     page = open_page(viewer, PAGE, project=project.id)
     assert not page.chat_input
     assert page.title[0].value == "Pricing"
+
+
+def test_what_was_decided_is_answered_at_once(viewer: Scope, operator: Scope, open_page: Any) -> None:
+    project = made(
+        operator,
+        decisions=[
+            {"what": "Discount of 12 % :red[x]", "why": "Margin", "decided_on": "2024-05-02", "who": "Ana"},
+            {"what": "A discount for all", "status": "superseded"},
+        ],
+    )
+    turn = chat.send(operator, "The discount is $5 for <b>Lisbon</b>", place=Place(project.id))
+    settled(operator, turn)
+    recall.index_pending()
+    page = open_page(viewer, PAGE, project=project.id)
+    page.text_input(key="decided_box").set_value("discount").run()
+    said = words(page)
+    assert "Discount of 12 % &#58;red&#91;x&#93;" in said and "2024-05-02 · Ana · Margin" in said
+    assert "no longer holds" in said
+    assert "The discount is &#36;5 for Lisbon" in said and f"conversation={turn.conversation_id}" in said
+    assert "decided_ask" not in {button.key for button in page.button}
+    page.text_input(key="decided_box").set_value("submarines").run()
+    assert "Nothing that was decided or said here fits" in words(page)
+
+
+def test_the_spend_of_the_month_is_there(operator: Scope, open_page: Any) -> None:
+    project = made(operator)
+    page = open_page(operator, PAGE, project=project.id)
+    assert [(metric.label, metric.value) for metric in page.metric] == [("Spent this month", "&#36;0")]
+    turn = chat.send(operator, "Hello", place=Place(project.id))
+    settled(operator, turn)
+    page.run()
+    assert page.metric[0].value == "free" and "1 call to models" in words(page)

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from nexus_core import memories, projects
 from nexus_core.database import Scope, transaction
+from nexus_core.entries import LISTS
 from nexus_core.memories import Memory
 from nexus_core.projects import Project
 from pages.components import memory_tables
@@ -28,6 +29,7 @@ def project(operator: Scope) -> Project:
             decisions=[DECISION, OLD, "A plain sentence"],
             risks=[{"risk": "Rain", "likelihood": "low"}],
             links=[{"label": "List", "url": "https://example.com/a"}, {"label": "evil", "url": "javascript:alert(1)"}],
+            source="api",
         )
     return made
 
@@ -73,7 +75,7 @@ def test_it_is_shown_with_what_it_weighs(operator: Scope, project: Project, open
     assert "Where it **stands**, &#36;5." in said
     assert "Decisions :gray-badge[2]" in said
     assert "Version 2 · changed by Olga" in said
-    assert "tokens of every prompt" in said
+    assert "Just Chat: " in page.get("progress")[0].proto.text and "of 6k tokens" in page.get("progress")[0].proto.text
     assert [(link.label, link.proto.page) for link in page.page_link if link.proto.external] == [
         ("List", "https://example.com/a")
     ]
@@ -97,7 +99,7 @@ def test_saving_makes_the_next_version_and_leaves_the_rest(operator: Scope, proj
     page = edit(open_page(operator, PAGE, project=project.id), project)
     assert page.button(key=f"memory_{project.id}_save").disabled
     write(page, project, "Rewritten.")
-    assert "1 part changed, not saved yet" in words(page)
+    assert "1 change, not saved yet" in words(page)
     save(page, project)
     before, after = DECISION, stored(operator, project)
     assert (after.version, after.summary_md) == (3, "Rewritten.")
@@ -117,7 +119,7 @@ def test_rows_are_changed_added_and_removed(operator: Scope, project: Project, o
         deleted_rows=[1],
     )
     table(page, project, "open_questions", added_rows=[{"question": "Who signs?", "status": "open"}])
-    assert "2 parts changed" in words(page)
+    assert "4 changes" in words(page)
     save(page, project)
     after = stored(operator, project)
     changed, plain, new = after.decisions
@@ -137,7 +139,7 @@ def test_what_is_unsaved_survives_reruns_and_the_preview(operator: Scope, projec
     page.run()
     page.get_by_key(mode).set_value("write").run()
     assert page.text_area(key=f"memory_{project.id}_0_summary_md").value == "Typed **for an hour**"
-    assert "1 part changed" in words(page)
+    assert "1 change," in words(page)
 
 
 def test_discarding_leaves_the_memory_as_it_was(operator: Scope, project: Project, open_page: Any) -> None:
@@ -149,11 +151,70 @@ def test_discarding_leaves_the_memory_as_it_was(operator: Scope, project: Projec
     assert page.text_area(key=f"memory_{project.id}_1_summary_md").value == "Where it **stands**, $5."
 
 
+def test_what_was_discarded_can_be_brought_back(operator: Scope, project: Project, open_page: Any) -> None:
+    page = write(edit(open_page(operator, PAGE, project=project.id), project), project, "After all")
+    page.button(key=f"memory_{project.id}_discard").click().run()
+    page.button(key=f"memory_{project.id}_undiscard").click().run()
+    assert "1 change, not saved yet" in words(page)
+    save(page, project)
+    assert stored(operator, project).summary_md == "After all"
+
+
+def test_what_is_unsaved_survives_another_tab_and_another_page(
+    operator: Scope, project: Project, open_page: Any
+) -> None:
+    page = edit(open_page(operator, PAGE, project=project.id), project)
+    write(page, project, "Typed for an hour")
+    table(page, project, "risks", edited_rows={0: {"mitigation": "An umbrella"}}, added_rows=[{"risk": "Hail"}])
+    page.get_by_key("project_tab").set_value("tasks").run()
+    assert page.query_params["tab"] == "tasks" and not page.text_area
+    page.switch_page("pages/work/home.py").run()
+    page.query_params["project"] = str(project.id)
+    page.query_params.pop("tab", None)
+    page.switch_page(f"pages/{PAGE}").run()
+    assert "3 changes, not saved yet" in words(page)
+    assert page.text_area[0].value == "Typed for an hour"
+    save(page, project)
+    after = stored(operator, project)
+    assert after.summary_md == "Typed for an hour"
+    assert after.risks[0] == {"risk": "Rain", "likelihood": "low", "mitigation": "An umbrella"}
+    assert after.risks[1]["risk"] == "Hail"
+
+
+def test_rows_are_moved_by_their_number(operator: Scope, project: Project, open_page: Any) -> None:
+    page = edit(open_page(operator, PAGE, project=project.id), project)
+    added = [{"what": "Second", "status": "active", "place": 2}]
+    table(page, project, "decisions", edited_rows={2: {"place": 1}}, added_rows=added)
+    save(page, project)
+    plain, first, new, second = stored(operator, project).decisions
+    assert (plain, first, new["what"], second) == ("A plain sentence", DECISION, "Second", OLD)
+
+
+def test_a_link_that_is_none_is_refused_beside_what_was_typed(
+    operator: Scope, project: Project, open_page: Any
+) -> None:
+    page = edit(open_page(operator, PAGE, project=project.id), project)
+    table(page, project, "links", added_rows=[{"label": "x", "url": "javascript:alert(2)"}])
+    save(page, project)
+    assert "is not an address of the web" in words(page)
+    assert "1 change, not saved yet" in words(page) and stored(operator, project).version == 2
+
+
+def test_a_change_elsewhere_is_joined(operator: Scope, colleague: Scope, project: Project, open_page: Any) -> None:
+    page = edit(open_page(operator, PAGE, project=project.id), project)
+    write(page, project, "Mine")
+    replaced(colleague, project, risks=[{"risk": "Snow"}])
+    save(page, project)
+    assert "both can stay" in words(page)
+    page.button(key=f"memory_{project.id}_merge").click().run()
+    after = stored(operator, project)
+    assert (after.version, after.summary_md, after.risks) == (4, "Mine", [{"risk": "Snow"}])
+
+
 def replaced(scope: Scope, project: Project, **changes: Any) -> Memory:
     with transaction(scope) as tx:
         now = memories.get(tx, project.id)
-        values = {field: getattr(now, field) for field in ("summary_md", *memories.LISTS)} | changes
-        return memories.replace(tx, project.id, version=now.version, **values)
+        return memories.replace(tx, project.id, version=now.version, source="api", **(memories.values(now) | changes))
 
 
 def test_a_lost_race_shows_both_and_keeps_the_text(
@@ -180,7 +241,7 @@ def test_theirs_can_be_taken(operator: Scope, colleague: Scope, project: Project
     table(page, project, "risks", deleted_rows=[0])
     replaced(colleague, project, summary_md="Theirs")
     page.run()
-    page.get_by_key(f"memory_{project.id}_3_summary_md_choice").set_value("theirs").run()
+    page.get_by_key(f"memory_{project.id}_3_0_choice").set_value("theirs").run()
     page.button(key=f"memory_{project.id}_merge").click().run()
     after = stored(operator, project)
     assert (after.version, after.summary_md, after.risks) == (4, "Theirs", [])
@@ -207,7 +268,7 @@ def test_a_link_that_leads_nowhere_is_text(operator: Scope, project: Project, op
     assert "Odd" in words(page)
 
 
-@pytest.mark.parametrize("field", memories.LISTS)
+@pytest.mark.parametrize("field", LISTS)
 def test_a_table_gives_back_what_it_was_given(field: str) -> None:
     entries = ["plain", {"what": "w", "question": "q", "risk": "r", "label": "l", "odd": {"x": [1]}}, {"text": "t"}, {}]
     frame = memory_tables.frame(field, entries)

@@ -1,0 +1,255 @@
+"""The assistant proposes changes to a project's memory from what was said; in the background, entered in the ledger."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from nexus_core import (
+    admission,
+    agents,
+    conversations,
+    llm,
+    memories,
+    pricing,
+    profiles,
+    projects,
+    proposals,
+    rollup,
+    runs,
+    suggestions,
+    tokens,
+)
+from nexus_core.database import Scope, Transaction, transaction
+from nexus_core.errors import Invalid, ModelFailed, NexusError
+from nexus_core.i18n import _, ngettext
+from nexus_core.ledger import Bill
+from nexus_core.memories import Memory
+from nexus_core.pricing import OwnPrices
+from nexus_core.profiles import BUILTIN, Profile
+from nexus_core.projects import Task
+from nexus_core.proposals import Line, Said
+from nexus_core.providers import provider_of, runtime_of
+from nexus_core.runs import Run
+from nexus_core.stream import Finished, ModelRequest, Usage
+from nexus_core.text import in_short
+from nexus_core.worker import worker
+
+LONGEST = 180.0
+"""Seconds that the whole answer may take."""
+SHARE = 0.4
+"""The part of a model's context that messages may take; the memory, the answer and a margin need the rest."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one run reads, and for whom; `blocked` by a budget it never begins."""
+
+    scope: Scope
+    run_id: UUID
+    project_id: UUID
+    trigger: str
+    conversation_id: UUID | None
+    task: Task | None
+    profile: Profile
+    memory: Memory
+    said: Sequence[Said]
+    zone: ZoneInfo
+    prices: OwnPrices
+    blocked: bool
+
+
+def propose(
+    scope: Scope,
+    project_id: UUID,
+    *,
+    trigger: str = "asked",
+    conversation_id: UUID | None = None,
+    task_id: UUID | None = None,
+) -> UUID:
+    """Have the assistant read what was said and propose what to remember; returns the run's id at once.
+
+    Of one conversation or about one task where given, else of the project's latest conversations. What it proposes
+    waits as a Proposal; a model that fails is a failed run with its sentence, a budget that is spent a blocked one.
+    Raises Forbidden, NotFound, and Invalid where there is nothing to read.
+    """
+    job = _begin(scope, project_id, trigger, conversation_id, task_id)
+    if not job.blocked:
+        worker().begin(_work(job))
+    return job.run_id
+
+
+def offer(
+    scope: Scope,
+    project_id: UUID | None,
+    *,
+    trigger: str,
+    conversation_id: UUID | None = None,
+    task_id: UUID | None = None,
+) -> UUID | None:
+    """The same after something was closed: None where there is nothing (new) to read; never raises for that."""
+    if project_id is None:
+        return None
+    try:
+        if conversation_id is not None and _was_read(scope, project_id, conversation_id):
+            return None
+        return propose(scope, project_id, trigger=trigger, conversation_id=conversation_id, task_id=task_id)
+    except Invalid:
+        return None
+    except NexusError as error:
+        _log.warning("no proposal for project %s: %s", project_id, error.message)
+        return None
+
+
+def state(tx: Transaction, project_id: UUID) -> Run | None:
+    """The newest run that proposed something for a project: running, failed with a sentence, or done; None for none."""
+    return runs.newest_proposal(tx, project_id)
+
+
+def _was_read(scope: Scope, project_id: UUID, conversation_id: UUID) -> bool:
+    with transaction(scope) as tx:
+        conversation = conversations.get(tx, conversation_id)
+        last = runs.newest_proposal(tx, project_id, conversation_id=conversation_id)
+    return last is not None and last.status != "failed" and last.created_at > conversation.last_message_at
+
+
+def _begin(scope: Scope, project_id: UUID, trigger: str, conversation_id: UUID | None, task_id: UUID | None) -> Job:
+    scope.require("operator")
+    with transaction(scope) as tx:
+        projects.get(tx, project_id)
+        task = projects.task(tx, task_id) if task_id else None
+        conversation = conversations.in_project(tx, conversation_id) if conversation_id else None
+        if any(one is not None and one.project_id != project_id for one in (task, conversation)):
+            raise Invalid(_("This is not in that project."))
+        profile = _profile(tx, conversation.agent_id if conversation else None)
+        said = _material(tx, profile, project_id, conversation_id, task_id)
+        if not said and task is None:
+            raise Invalid(_("Nobody has said anything here yet, so there is nothing to propose."))
+        run_id = runs.begin(
+            tx,
+            "proposal",
+            profile.model,
+            provider=provider_of(profile.model),
+            runtime=runtime_of(profile.model, profile.api_base),
+            profile_slug=profile.slug,
+            prompt_summary=in_short(_about(trigger, task, conversation.title if conversation else "")),
+            project_id=project_id,
+            conversation_id=conversation_id,
+            task_id=task_id,
+        )
+        read = sum(tokens.count(one.body) for one in said)
+        expected = admission.expected(read, suggestions.INSTRUCTIONS, profile.params)
+        blocked = admission.ask(tx, run_id, run_id, profile.model, expected, project_id=project_id) is not None
+        memory, zone, prices = memories.get(tx, project_id), rollup.zone(tx), pricing.load(tx)
+    about = (project_id, trigger, conversation_id, task)
+    return Job(replace(scope, door="worker"), run_id, *about, profile, memory, said, zone, prices, blocked)
+
+
+def _profile(tx: Transaction, agent_id: UUID | None) -> Profile:
+    chosen = agents.get(tx, agent_id).profile_id if agent_id else None
+    return profiles.get(tx, chosen) if chosen else profiles.default(tx)
+
+
+def _material(
+    tx: Transaction, profile: Profile, project_id: UUID, conversation_id: UUID | None, task_id: UUID | None
+) -> list[Said]:
+    said = proposals.material(tx, project_id, conversation_id=conversation_id, task_id=task_id)
+    size = profile.context_tokens or llm.context_window(profile.model)
+    budget = min(suggestions.MATERIAL_TOKENS, int(size * SHARE)) if size else suggestions.MATERIAL_TOKENS
+    return suggestions.fitting(said, budget)
+
+
+def _about(trigger: str, task: Task | None, title: str) -> str:
+    if task is not None:
+        return _("The task “{title}” was closed as {status}.").format(title=task.title, status=task.status)
+    if title:
+        return _("What should be remembered of the conversation “{title}”?").format(title=title)
+    return _("What should be remembered of what was said lately?")
+
+
+async def _work(job: Job) -> None:
+    """Ask, store what is new, end the run; whatever happens, the run ends."""
+    started = time.monotonic()
+    bill = Bill(job.profile.model, job.prices)
+    lines: list[Line] = []
+    failure: ModelFailed | None = None
+    try:
+        async with asyncio.timeout(LONGEST):
+            lines = await _lines(job, bill)
+    except ModelFailed as error:
+        failure = error
+    except TimeoutError:
+        failure = ModelFailed(_("The model had not finished after three minutes."), error_type="timeout")
+    except asyncio.CancelledError:
+        failure = ModelFailed(_("Nexus was stopped meanwhile; ask again."), error_type="interrupted")
+    except Exception:  # noqa: BLE001 - whatever happens, the run ends
+        _log.exception("the proposal of run %s failed", job.run_id)
+        failure = ModelFailed(_("Something went wrong inside Nexus; the log says what."), error_type="unknown")
+    milliseconds = int((time.monotonic() - started) * 1000)
+    await asyncio.shield(asyncio.to_thread(_end, job, lines, bill, milliseconds, failure))
+
+
+async def _lines(job: Job, bill: Bill) -> list[Line]:
+    held = memories.values(job.memory)
+    if job.profile.model == BUILTIN:
+        lines = await asyncio.to_thread(suggestions.stated_lines, job.said, job.zone)
+        if job.task is not None and job.task.status == "done":
+            today = f"{datetime.now(UTC).astimezone(job.zone):%Y-%m-%d}"
+            lines.append(suggestions.done_line(held, job.task.title, job.task.notes, today))
+        read = sum(tokens.count(one.body) for one in job.said)
+        bill.add(Finished("stop", BUILTIN, Usage(input_tokens=read, output_tokens=0, source="estimated")))
+        return lines
+    if not job.said and job.task is None:
+        return []
+    title = job.said[-1].conversation_title if job.conversation_id and job.said else ""
+    asked = suggestions.prompt(held, job.said, _about(job.trigger, job.task, title))
+    params = dict(job.profile.params) | {"response_format": suggestions.response_format()}
+    text, finished = await llm.complete(ModelRequest(job.profile.model, asked, (), params, job.profile.api_base))
+    bill.add(finished)
+    return suggestions.lines_of(suggestions.read(text), held, job.said, job.zone)
+
+
+def _end(job: Job, lines: list[Line], bill: Bill, milliseconds: int, failure: ModelFailed | None) -> None:
+    """Store what is new and how the run ended, in one transaction; a conversation that is gone leaves no proposal."""
+    try:
+        with transaction(job.scope) as tx:
+            now = memories.locked(tx, job.project_id)
+            new = suggestions.fresh(lines, memories.values(now), proposals.former(tx, job.project_id))
+            if new and failure is None:
+                about = {"conversation_id": job.conversation_id, "task_id": job.task.id if job.task else None}
+                origin = {"base_version": job.memory.version, "trigger": job.trigger, "run_id": job.run_id}
+                proposals.create(tx, job.project_id, new, **origin, **about)  # type: ignore[arg-type]
+            _end_run(tx, job, new, bill, milliseconds, failure)
+    except NexusError as error:
+        _log.warning("the proposal of run %s was not stored: %s", job.run_id, error.message)
+        gone = ModelFailed(_("What this was about is gone; nothing is proposed."), error_type="interrupted")
+        with transaction(job.scope) as tx:
+            _end_run(tx, job, [], bill, milliseconds, gone)
+
+
+def _end_run(
+    tx: Transaction, job: Job, new: Sequence[Line], bill: Bill, milliseconds: int, failure: ModelFailed | None
+) -> None:
+    usage, cost = bill.total(estimated_input=None, written=[])
+    count = ngettext("{n} change proposed", "{n} changes proposed", len(new)).format(n=len(new))
+    admission.settle(tx, job.run_id)
+    told = ": ".join((count, "; ".join(suggestions.told(new)))) if new else _("Nothing new to propose.")
+    runs.end(
+        tx,
+        job.run_id,
+        "failed" if failure else "succeeded",
+        usage,
+        served_model=bill.served_model,
+        response_summary=None if failure else in_short(told),
+        cost=cost.amount,
+        cost_source=cost.source,
+        price_version=cost.version,
+        duration_ms=milliseconds,
+        error_type=failure.error_type if failure else None,
+        error_message=failure.message[:2000] if failure else None,
+    )
