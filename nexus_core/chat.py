@@ -97,12 +97,26 @@ def _replace(scope: Scope, message_id: UUID, message: str | None, client_message
 
 
 def stop(scope: Scope, conversation_id: UUID) -> bool:
-    """Stop the answer that is being written, by whichever process; what came so far stays. False: there was none."""
+    """Stop the answer that is being written, by whichever process; what came so far stays. False: there was none.
+
+    Raises Forbidden, and StoreUnavailable where another process would have to be asked.
+    """
+    if stop_here(scope, conversation_id):
+        return True
     with transaction(scope) as tx:
         asked = turns.request_stop(tx, conversation_id)
     if asked:
         worker().stop_answer(conversation_id)
     return asked
+
+
+def stop_here(scope: Scope, conversation_id: UUID) -> bool:
+    """Stop an answer that this person began and this process writes, at once and without the database; else False.
+
+    The answer's own end is stored as soon as the database can be reached. Raises Forbidden.
+    """
+    scope.require("operator")
+    return scope.user_id is not None and worker().stop_answer(conversation_id, begun_by=scope.user_id)
 
 
 def show_version(scope: Scope, message_id: UUID) -> None:

@@ -73,10 +73,14 @@ class Worker:
         found = self._generations.get(answer_id)
         return found[0].draft.snapshot() if found else None
 
-    def stop_answer(self, conversation_id: UUID) -> bool:
-        """Stop the answer of a conversation, before its first chunk too; False when it is not written here."""
+    def stop_answer(self, conversation_id: UUID, *, begun_by: UUID | None = None) -> bool:
+        """Stop the answer of a conversation, before its first chunk too; False when it is not written here.
+
+        Given `begun_by`, only the answer to this person.
+        """
         for generation, _task in list(self._generations.values()):
-            if generation.turn.conversation_id == conversation_id:
+            turn = generation.turn
+            if turn.conversation_id == conversation_id and begun_by in (None, turn.user_id):
                 self._loop.call_soon_threadsafe(generation.end, "stop")
                 return True
         return False

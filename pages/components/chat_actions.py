@@ -1,47 +1,76 @@
 """What a click in the chat does; what goes wrong becomes a sentence on the page, never a lost text."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid4
 
 import streamlit as st
 
 from nexus_core import chat, conversations, keeping, shelf
-from nexus_core.conversations import Place
-from nexus_core.database import transaction
-from nexus_core.errors import NexusError, StoreUnavailable
+from nexus_core.conversations import Conversation, Place
+from nexus_core.database import Scope, transaction
+from nexus_core.errors import Busy, NexusError, StoreUnavailable
 from nexus_core.i18n import _
 from pages.components import chat_place, session
+from pages.components.attempt import attempt
+from pages.components.chat_place import Desk
 
-BOX = "chat_box"
 _NOTICE = "chat_notice"
 _UNSENT = "chat_unsent"
 _SENDING = "chat_sending"
+_BOXES = "chat_boxes"
+_STOPPING = "chat_stopping"
+STOP = "chat_stop"
 
 
 @dataclass(frozen=True)
 class Unsent:
-    """A text that could not be sent, and why."""
+    """A text that could not be sent, why, and where it belongs; `workspace` as the URL names it."""
 
     text: str
     reason: str
+    desk: Desk
+    workspace: str | None
 
 
-def unsent() -> Unsent | None:
-    """The text that waits to be sent again."""
-    return st.session_state.get(_UNSENT)
+def unsent(desk: Desk) -> Unsent | None:
+    """The text that waits at this desk to be sent again; one for a place waits in the conversation made there since."""
+    kept = _kept()
+    return kept.get(desk.name) or (kept.get(replace(desk, conversation_id=None).name) if desk.conversation_id else None)
 
 
-def forget_unsent() -> None:
+def unsent_elsewhere(desk: Desk) -> Unsent | None:
+    """The latest text that waits at another desk."""
+    here = unsent(desk)
+    return next((waiting for waiting in reversed(_kept().values()) if waiting != here), None)
+
+
+def unsent_key(waiting: Unsent) -> str:
+    """The key of the box that a waiting text stands in."""
+    return f"chat_unsent_text_{waiting.desk.name}"
+
+
+def forget_unsent(waiting: Unsent) -> None:
     """Give up the text that waits."""
-    st.session_state.pop(_UNSENT, None)
-    st.session_state.pop(_SENDING, None)
+    _kept().pop(waiting.desk.name, None)
+    _sending().pop(waiting.desk.name, None)
+    st.session_state.pop(unsent_key(waiting), None)
 
 
-def sent_is_seen() -> None:
+def box(desk: Desk) -> str:
+    """The key of the box at a desk: it stays the same when the first message makes the conversation."""
+    return f"chat_box_{begun_as(desk) or desk.name}"
+
+
+def begun_as(desk: Desk) -> str:
+    """The name that the desk of a conversation had before its first message made it, in this session; else empty."""
+    return str(st.session_state.get(_BOXES, {}).get(desk.conversation_id, ""))
+
+
+def sent_is_seen(desk: Desk) -> None:
     """What was sent is on the page: the same words again are a new message from here on."""
-    st.session_state.pop(_SENDING, None)
+    _sending().pop(desk.name, None)
 
 
 def notice() -> str:
@@ -49,43 +78,84 @@ def notice() -> str:
     return str(st.session_state.pop(_NOTICE, ""))
 
 
-def submit(conversation_id: UUID | None, place: Place) -> None:
+def submit(desk: Desk) -> None:
     """Send what was typed into the box."""
-    send(str(st.session_state[BOX] or ""), conversation_id, place)
+    send(str(st.session_state[box(desk)] or ""), desk)
 
 
-def send_again(key: str, conversation_id: UUID | None, place: Place) -> None:
-    """Send the text that waits, as it is in its box now."""
-    send(str(st.session_state[key] or ""), conversation_id, place)
+def send_again(waiting: Unsent, desk: Desk) -> None:
+    """Send the text that waits at this desk, as it is in its box now."""
+    send(str(st.session_state[unsent_key(waiting)] or ""), desk, waiting)
 
 
-def send(text: str, conversation_id: UUID | None, place: Place) -> None:
-    """Send a text, once, however often this runs before the page has shown it; keep it when that fails."""
+def send(text: str, desk: Desk, again: Unsent | None = None) -> None:
+    """Send a text, once, however often this runs before the page has shown it; keep it when that fails.
+
+    Where another answer is being written, the page is drawn anew with it; where the database is away, it stays.
+    """
     if not text.strip():
         return
+    origin = again.desk if again else desk
     try:
         turn = chat.send(
-            session.scope(), text, conversation_id=conversation_id, place=place, client_message_id=_client_id(text)
+            session.scope(),
+            text,
+            conversation_id=desk.conversation_id,
+            place=desk.place,
+            client_message_id=_client_id(text, origin),
         )
     except NexusError as error:
-        st.session_state[_UNSENT] = Unsent(text, error.message)
+        _refused(text, error, origin, again)
         return
-    st.session_state.pop(_UNSENT, None)
+    if again:
+        forget_unsent(again)
+    if desk.conversation_id is None:
+        st.session_state.setdefault(_BOXES, {})[turn.conversation_id] = desk.name
     chat_place.go(turn.conversation_id)
     st.rerun()
 
 
-def _client_id(text: str) -> str:
-    """The same id for the same text until the page has shown it; another text is another message."""
-    kept = st.session_state.get(_SENDING)
+def _refused(text: str, error: NexusError, origin: Desk, again: Unsent | None) -> None:
+    if again or unsent(origin) is None:
+        _kept()[origin.name] = Unsent(text, error.message, origin, session.here().get("workspace"))
+    else:  # a suggestion; a text of the person's own waits already
+        st.session_state[_NOTICE] = error.message
+    if isinstance(error, Busy):
+        st.rerun()
+
+
+def _kept() -> dict[str, Unsent]:
+    found: dict[str, Unsent] = st.session_state.setdefault(_UNSENT, {})
+    return found
+
+
+def _sending() -> dict[str, tuple[str, str]]:
+    found: dict[str, tuple[str, str]] = st.session_state.setdefault(_SENDING, {})
+    return found
+
+
+def _client_id(text: str, desk: Desk) -> str:
+    """The same id for the same text at a desk until the page has shown it; another text is another message."""
+    kept = _sending().get(desk.name)
     if kept is None or kept[0] != text:
-        kept = st.session_state[_SENDING] = (text, str(uuid4()))
-    return str(kept[1])
+        kept = _sending()[desk.name] = (text, str(uuid4()))
+    return kept[1]
 
 
-def stop(conversation_id: UUID) -> None:
-    """Stop the answer that is being written."""
-    done(lambda: chat.stop(session.scope(), conversation_id))
+def stop(scope: Scope, conversation: Conversation) -> None:
+    """Stop the answer that is being written: at once and without the database where this process writes it.
+
+    `scope` is whoever the page was drawn for; what they began, they may stop. Asking another process takes a look at
+    who is there now.
+    """
+    here = chat.stop_here(scope, conversation.id)
+    if here or attempt(STOP, lambda: chat.stop(session.scope(), conversation.id)):
+        st.session_state[_STOPPING] = conversation.active_run_id
+
+
+def stopping(conversation: Conversation) -> bool:
+    """Whether the answer that is being written has been told to stop."""
+    return conversation.active_run_id is not None and st.session_state.get(_STOPPING) == conversation.active_run_id
 
 
 def answer_again(message_id: UUID) -> None:
@@ -98,8 +168,8 @@ def show_version(message_id: UUID) -> None:
     done(lambda: chat.show_version(session.scope(), message_id))
 
 
-def edit(message_id: UUID | None) -> None:
-    """Open a message for editing; None closes it."""
+def edit(message_id: UUID) -> None:
+    """Open a message for editing."""
     st.session_state["chat_editing"] = (message_id, str(uuid4()))
 
 
@@ -109,12 +179,18 @@ def edited() -> UUID | None:
     return found
 
 
+def end_edit(key: str) -> None:
+    """Close the editor and forget its text, which is under `key`."""
+    st.session_state.pop("chat_editing", None)
+    st.session_state.pop(key, None)
+
+
 def resend(message_id: UUID, key: str) -> None:
     """Send the edited text in the place of the message; the box stays open with it when that fails."""
     text = str(st.session_state[key] or "")
     client_id = st.session_state["chat_editing"][1]
     if done(lambda: chat.edit(session.scope(), message_id, text, client_message_id=client_id)):
-        edit(None)
+        end_edit(key)
 
 
 def new_conversation(place: Place) -> None:

@@ -1,7 +1,5 @@
 """A conversation before its first message: who will answer, what it remembers, how to begin."""
 
-from uuid import UUID
-
 import streamlit as st
 
 from nexus_core.entries import is_closed
@@ -14,14 +12,13 @@ from pages.components.markdown import label, literal
 
 def draw(view: View) -> None:
     """Draw the invitation."""
-    conversation_id = view.conversation.id if view.conversation else None
     with st.container(key="chat_empty", horizontal_alignment="center", gap="small"):
         st.markdown(f"## {label(chat_message.face(view.agent))}", width="content", text_alignment="center")
         st.markdown(f"### {label(view.agent.name) if view.agent else _('Just Chat')}", width="content")
         st.markdown(_description(view), text_alignment="center")
         st.caption(_remembers(view), text_alignment="center")
         if not view.refusal:
-            _suggestions(view, conversation_id)
+            _suggestions(view)
 
 
 def _description(view: View) -> str:
@@ -52,7 +49,7 @@ def _project(memory: Memory) -> str:
     )
 
 
-def _suggestions(view: View, conversation_id: UUID | None) -> None:
+def _suggestions(view: View) -> None:
     mode = view.agent.memory_mode if view.agent else "session"
     if view.place.project_id and mode != "none":
         words = [_("What did we decide so far?"), _("Which questions are still open?"), _("Which risks do we see?")]
@@ -64,7 +61,7 @@ def _suggestions(view: View, conversation_id: UUID | None) -> None:
                 text,
                 key=f"chat_suggestion_{number}",
                 on_click=chat_actions.send,
-                args=(text, conversation_id, view.place),
+                args=(text, view.desk),
             )
 
 

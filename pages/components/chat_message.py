@@ -26,10 +26,11 @@ JUST_CHAT_FACE = "💬"
 
 @dataclass(frozen=True)
 class Thread:
-    """What the messages of one page have in common; `idle` when nothing is being written and one may write;
-    `keeps` when they can become part of a project's memory."""
+    """What the messages of one page have in common; `idle` when one may write and nothing is being written; `keeps` when
+    they can become part of a project's memory."""
 
     face: str
+    writable: bool
     idle: bool
     keeps: bool
     runs: dict[UUID, Run] = field(default_factory=dict)
@@ -38,9 +39,10 @@ class Thread:
 
 def thread(view: View) -> Thread:
     """The thread of a view."""
-    idle = not view.refusal and not view.running
-    keeps = view.place.project_id is not None and not view.refusal
-    return Thread(face(view.agent), idle, keeps, view.runs, view.found.id if view.found else None)
+    writable = not view.refusal
+    keeps = view.place.project_id is not None and writable
+    found = view.found.id if view.found else None
+    return Thread(face(view.agent), writable, writable and not view.running, keeps, view.runs, found)
 
 
 def face(agent: Agent | None) -> str:
@@ -52,8 +54,8 @@ def draw(message: Message, thread: Thread) -> None:
     """Draw a message, whoever said it."""
     place = "chat_found" if message.id == thread.found_id else "chat_message"
     with st.container(key=f"{place}_{message.id}"):
-        if message.role == "user" and thread.idle and chat_actions.edited() == message.id:
-            _editor(message)
+        if message.role == "user" and thread.writable and chat_actions.edited() == message.id:
+            _editor(message, thread)
         elif message.role == "user":
             _person(message, thread)
         elif message.role != "assistant":
@@ -96,17 +98,23 @@ def _said(message: Message) -> None:
     chat_parts.attachments(message.parts)
 
 
-def _editor(message: Message) -> None:
+def _editor(message: Message, thread: Thread) -> None:
+    """What is typed here stays until it is sent or given up, through other answers, conversations and pages."""
     key = f"chat_edit_text_{message.id}"
     st.session_state.setdefault(key, message.body)
     with st.container(key=f"chat_editor_{message.id}", border=True):
-        st.text_area(_("Your message"), key=key, label_visibility="collapsed", height="content")
+        st.text_area(
+            _("Your message"), key=key, label_visibility="collapsed", height="content", persist_state="session"
+        )
         with st.container(horizontal=True, horizontal_alignment="right"):
-            st.button(_("Cancel"), key=f"chat_edit_cancel_{message.id}", on_click=chat_actions.edit, args=(None,))
+            if not thread.idle:
+                st.caption(_("An answer is being written; this can be sent once it has ended."))
+            st.button(_("Cancel"), key=f"chat_edit_cancel_{message.id}", on_click=chat_actions.end_edit, args=(key,))
             st.button(
                 _("Send again"),
                 key=f"chat_edit_send_{message.id}",
                 type="primary",
+                disabled=not thread.idle,
                 on_click=chat_actions.resend,
                 args=(message.id, key),
             )

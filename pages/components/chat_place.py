@@ -1,7 +1,8 @@
 """What the chat page shows: read from the URL, loaded at once, written back to the URL."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 from uuid import UUID
 
 import streamlit as st
@@ -20,6 +21,7 @@ from pages.components import session
 
 JUST_CHAT = "just-chat"
 PAGE = 40
+_OPENED = "chat_opened"
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,31 @@ class Wanted:
 
 
 @dataclass(frozen=True)
+class Desk:
+    """Where one writes: a conversation, or a place that has none yet. What is written for one belongs to it alone."""
+
+    workspace_id: UUID | None
+    place: Place
+    conversation_id: UUID | None
+
+    @property
+    def name(self) -> str:
+        """The same for the same desk, and for no other one."""
+        if self.conversation_id:
+            return str(self.conversation_id)
+        return "_".join(map(str, (self.workspace_id, self.place.project_id, self.place.agent_id)))
+
+
+@dataclass(frozen=True)
 class View:
     """Everything that one drawing of the page needs.
 
-    `barred` says why this person can't change anything here; empty when they can. `messages` are oldest first,
-    `earlier` more stand before them; `found` is the message that a link named, the last but its answer that is shown.
+    `scope` is who looks. `barred` says why this person can't change anything here; empty when they can. `messages` are
+    oldest first, `earlier` more stand before them; `found` is the message that a link named, the last but its answer
+    that is shown.
     """
 
+    scope: Scope
     place: Place
     agent: Agent | None
     agents: Sequence[Agent]
@@ -70,18 +90,34 @@ class View:
         return None if self.gone else str(self.place.agent_id or JUST_CHAT)
 
     @property
+    def desk(self) -> Desk:
+        """Where one writes here."""
+        return Desk(self.scope.workspace_id, self.place, self.conversation.id if self.conversation else None)
+
+    @property
     def running(self) -> bool:
         """Whether an answer is being written in this conversation."""
         return self.conversation is not None and self.conversation.running
 
 
 def wanted() -> Wanted:
-    """What the URL asks for; raises NotFound for what can't be an id."""
+    """What the URL asks for; raises NotFound for what can't be an id.
+
+    "Where I stopped" is looked up when one arrives, and stays the same conversation while one stays.
+    """
     agent = st.query_params.get("agent") or None
     if agent not in (None, JUST_CHAT):
-        _id(agent)
-    asked = {name: st.query_params.get(name) for name in ("conversation", "message")}
-    return Wanted(session.project_id(), agent, _id(asked["conversation"]), _id(asked["message"]))
+        _id(agent, _("There is no such agent here."))
+    asked = Wanted(
+        session.project_id(),
+        agent,
+        _id(st.query_params.get("conversation"), _("There is no such conversation here.")),
+        _id(st.query_params.get("message"), _("There is no such message here.")),
+    )
+    if session.arrived():
+        st.session_state.pop(_OPENED, None)
+    opened = st.session_state.get(_OPENED)
+    return replace(asked, conversation_id=opened[1]) if opened and opened[0] == asked else asked
 
 
 def shown(conversation_id: UUID | None) -> int:
@@ -105,6 +141,7 @@ def load(scope: Scope, asked: Wanted, limit: int) -> View:
         found = _found(tx, conversation, asked.message_id)
         page = _page(tx, conversation, found, limit)
         return View(
+            scope,
             place,
             agent,
             _choices(tx, agent),
@@ -120,30 +157,51 @@ def load(scope: Scope, asked: Wanted, limit: int) -> View:
 
 
 def settle(view: View) -> None:
-    """Let the URL name what is shown; another project than the frame's draws the frame again."""
-    others = {"agent": str(view.place.agent_id or JUST_CHAT)}
-    if view.conversation:
-        others["conversation"] = str(view.conversation.id)
-    for name, value in others.items():
-        if st.query_params.get(name) != value:
-            st.query_params[name] = value
+    """Keep what is shown where the URL does not name it; another project than the frame's draws the frame again."""
+    anew = session.followed_a_link()
+    if view.conversation and not st.query_params.get("conversation"):
+        asked = Wanted(session.project_id(), st.query_params.get("agent") or None, None, None)
+        st.session_state[_OPENED] = (asked, view.conversation.id)
+        if anew:
+            session.move(session.here() | {"conversation": str(view.conversation.id)})
     if session.project_id() != view.place.project_id:
-        if view.place.project_id:
-            st.query_params["project"] = str(view.place.project_id)
-        else:
-            del st.query_params["project"]
+        project = {"project": str(view.place.project_id)} if view.place.project_id else {}
+        kept = {name: value for name, value in st.query_params.to_dict().items() if name != "project"}
+        session.move(kept | project)
         st.rerun()
 
 
+def address(view: View) -> str:
+    """The query string that names what is shown, where the URL does not; empty where it does."""
+    if view.conversation is None or st.query_params.get("conversation"):
+        return ""
+    return urlencode(session.here() | {"conversation": str(view.conversation.id)})
+
+
 def go(conversation_id: UUID | None = None, *, agent: str | None = None, message_id: UUID | None = None) -> None:
-    """Show something else of this project from here on: put it into the URL."""
+    """Show something else of this project from here on: put it into the URL, all at once, as one step of history."""
+    st.session_state.pop(_OPENED, None)
     named = {"agent": agent, "conversation": conversation_id, "message": message_id}
-    st.query_params.from_dict(session.here() | {name: str(value) for name, value in named.items() if value})
+    session.move(session.here() | {name: str(value) for name, value in named.items() if value})
+
+
+def go_to(desk: Desk, workspace: str | None) -> None:
+    """Show a desk, in whichever project and workspace (its name in the URL) it is."""
+    st.session_state.pop(_OPENED, None)
+    agent = None if desk.conversation_id else desk.place.agent_id or JUST_CHAT
+    named = {
+        "workspace": workspace,
+        "project": desk.place.project_id,
+        "agent": agent,
+        "conversation": desk.conversation_id,
+    }
+    session.move({name: str(value) for name, value in named.items() if value})
 
 
 def leave() -> None:
     """Away from what can't be found, to where this person stopped in the same workspace."""
-    st.query_params.from_dict({name: value for name, value in session.here().items() if name == "workspace"})
+    st.session_state.pop(_OPENED, None)
+    session.move({name: value for name, value in session.here().items() if name == "workspace"})
 
 
 def _conversation(tx: Transaction, asked: Wanted) -> tuple[Place, Conversation | None]:
@@ -190,8 +248,8 @@ def _barred(scope: Scope) -> str:
     return ""
 
 
-def _id(value: str | None) -> UUID | None:
+def _id(value: str | None, sentence: str) -> UUID | None:
     try:
         return UUID(value) if value else None
     except ValueError:
-        raise NotFound(_("There is no such conversation here.")) from None
+        raise NotFound(sentence) from None

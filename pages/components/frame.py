@@ -70,6 +70,7 @@ def run() -> None:
             _links(pages, {"project": waiting})
             _person(identity)
         drawn = True
+        session.turn_to(page.url_path)
         page.run()
     except NexusError as error:
         failed(error)
@@ -133,7 +134,7 @@ def _move(name: str) -> None:
     if name == "project":
         project_menu.show(UUID(value) if value else None)
     else:
-        st.query_params.from_dict({name: value})
+        session.move({name: value})
 
 
 def _search(pages: dict[str, list[Page]]) -> None:

@@ -57,7 +57,7 @@ def draw(project: Project | None, archived: list[Project]) -> None:
 def show(project_id: UUID | None) -> None:
     """Let the URL name this project, or none; what else it names belongs to the former one."""
     kept = {name: value for name, value in session.here().items() if name != "project"}
-    st.query_params.from_dict(kept | ({"project": str(project_id)} if project_id else {}))
+    session.move(kept | ({"project": str(project_id)} if project_id else {}))
 
 
 def _chosen(project_id: UUID | None) -> None:

@@ -10,6 +10,10 @@ from nexus_core.errors import Unauthenticated
 from nexus_core.i18n import _
 from nexus_core.signin import Identity
 
+_PAGE = "session_page"
+_QUERY = "session_query"
+_ARRIVED = "session_arrived"
+
 
 def who() -> Identity:
     """The signed-in person; raises Unauthenticated once the session has ended. Tests replace this function."""
@@ -35,3 +39,27 @@ def project_id() -> UUID | None:
 def here() -> dict[str, str]:
     """The workspace and the project of the URL, for links to other pages: `query_params=here() | {…}`."""
     return {name: st.query_params[name] for name in ("workspace", "project") if name in st.query_params}
+
+
+def move(query: dict[str, str]) -> None:
+    """Put `query` into the URL, all at once: one step of the browser's history."""
+    st.query_params.from_dict(query)
+    st.session_state[_QUERY] = query
+
+
+def followed_a_link() -> bool:
+    """Whether the page that one is on was asked for anew with another query, which the browser does not show yet."""
+    query = st.query_params.to_dict()
+    former, st.session_state[_QUERY] = st.session_state.get(_QUERY), query
+    return not arrived() and former != query
+
+
+def turn_to(page: str) -> None:
+    """The frame draws `page` (its name in the URL) from here on."""
+    st.session_state[_ARRIVED] = st.session_state.get(_PAGE) != page
+    st.session_state[_PAGE] = page
+
+
+def arrived() -> bool:
+    """Whether this is the first drawing of a page that one came to from another one."""
+    return bool(st.session_state.get(_ARRIVED))

@@ -1,5 +1,6 @@
 """The chat page, as a person meets it: run by Streamlit's own test runner on a real database."""
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -75,7 +76,7 @@ def _run(target: Any) -> AppTest:
 
 
 def _say(at: AppTest, text: str) -> AppTest:
-    at.chat_input(key="chat_box").set_value(text)
+    _box(at).set_value(text)
     return _answered(_run(at))
 
 
@@ -109,7 +110,22 @@ def _query(at: AppTest) -> dict[str, str]:
 
 
 def _shown_id(at: AppTest) -> UUID:
-    return UUID(_query(at)["conversation"])
+    """The conversation that is shown, which the URL need not name."""
+    return UUID(_tab(at)["name"].rpartition("_")[2])
+
+
+def _tab(at: AppTest) -> dict[str, Any]:
+    """What the browser's tab is told."""
+    found: dict[str, Any] = json.loads(at.get("bidi_component")[0].proto.json)
+    return found
+
+
+def _box(at: AppTest) -> Any:
+    return next(element for element in at.chat_input if str(element.key).startswith("chat_box_"))
+
+
+def _unsent(at: AppTest) -> Any:
+    return next((element for element in at.text_area if str(element.key).startswith("chat_unsent_text_")), None)
 
 
 def _stored(scope: Scope, conversation_id: UUID) -> list[Message]:
@@ -175,15 +191,15 @@ def test_database_away_keeps_the_text_and_retry_sends_it_once(
     identity = _identity(scope)
     monkeypatch.setattr(session, "who", lambda: identity)
     _use_database(monkeypatch, "postgresql://nobody@127.0.0.1:9/none")
-    at.chat_input(key="chat_box").set_value("precious words")
+    _box(at).set_value("precious words")
     _run(at)
     _use_database(monkeypatch, database_url)
     _run(at)
-    assert at.text_area(key="chat_unsent_text").value == "precious words"
+    assert _unsent(at).value == "precious words"
     assert "Not sent. The database" in _words(at)
     at = _answered(_run(at.button(key="chat_unsent_retry").click()))
     assert [row.body for row in _stored(scope, shown) if row.role == "user"] == ["first", "precious words"]
-    assert not _has(at, "text_area", "chat_unsent_text")
+    assert _unsent(at) is None
 
 
 def _use_database(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
@@ -199,7 +215,7 @@ def test_reload_and_another_device_go_on_where_one_stopped(open_chat: Open, scop
     agent = _agent(scope)
     at = _say(open_chat(agent=agent.id), "to the analyst")
     address = _query(at)
-    assert address == {"agent": str(agent.id), "conversation": str(_shown_id(at))}
+    assert address == {"conversation": str(_shown_id(at))}
     assert "to the analyst" in _words(open_chat(**address))
     elsewhere = open_chat()
     assert _shown_id(elsewhere) == _shown_id(at)
@@ -249,7 +265,7 @@ def test_unknown_ids_are_kindly_not_found(open_chat: Open, name: str, value: str
     at = open_chat(**{name: value})
     assert at.subheader[0].value == "Not found"
     at = _run(at.button(key="chat_back").click())
-    assert _has(at, "chat_input", "chat_box")
+    assert _box(at)
 
 
 def test_anothers_private_conversation_is_not_found(open_chat: Open, scope: Scope, colleague: Scope) -> None:
@@ -461,9 +477,9 @@ def test_stop_and_the_fragment_belong_to_a_running_answer(open_chat: Open, scope
     at = _run(at)
     assert "half an" in _words(at), "a late join shows what came so far, also from another process"
     assert _buttons(at, "chat_again_") == _buttons(at, "chat_edit_") == []
-    at.chat_input(key="chat_box").set_value("meanwhile")
+    _box(at).set_value("meanwhile")
     at = _run(at)
-    assert at.text_area(key="chat_unsent_text").value == "meanwhile"
+    assert _unsent(at).value == "meanwhile"
     at = _run(at.button(key="chat_stop").click())
     with transaction(scope) as tx:
         asked = tx.connection.exec_driver_sql("SELECT stop_requested FROM conversations").scalar()
@@ -495,7 +511,7 @@ def test_viewer_reads_a_projects_conversation_and_the_box_says_why_not(
     assert f"chat_open_panel_{talk.id}" in _buttons(at, "chat_open_panel_")
     at = _run(at.button(key=f"chat_open_panel_{talk.id}").click())
     assert "said 1" in _words(at)
-    box = at.chat_input(key="chat_box")
+    box = _box(at)
     assert box.disabled and "operator" in box.placeholder
     assert _buttons(at, "chat_again_") == _buttons(at, "chat_edit_") == []
     assert at.button(key="chat_new_panel").disabled
@@ -508,8 +524,8 @@ def test_deleted_agents_conversation_can_be_read_only(open_chat: Open, scope: Sc
         agents.delete(tx, agent.id, conversations=False)
     at = open_chat(conversation=talk.id)
     assert "said 1" in _words(at)
-    assert at.chat_input(key="chat_box").disabled
-    assert "Gone was deleted" in at.chat_input(key="chat_box").placeholder
+    assert _box(at).disabled
+    assert "Gone was deleted" in _box(at).placeholder
 
 
 def test_chat_never_opens_at_a_deleted_agents_conversation_and_leads_on_from_it(open_chat: Open, scope: Scope) -> None:
@@ -532,7 +548,7 @@ def test_chat_never_opens_at_a_deleted_agents_conversation_and_leads_on_from_it(
     assert _shown_id(at) == older.id
     at = open_chat(project=project.id, conversation=third.id)
     at = _run(at.button(key="chat_new_panel").click())
-    assert not at.chat_input(key="chat_box").disabled
+    assert not _box(at).disabled
     with transaction(scope) as tx:
         assert conversations.get(tx, kept.id).status == "archived"
         shown = conversations.get(tx, _shown_id(at))
