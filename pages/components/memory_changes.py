@@ -87,11 +87,11 @@ def _piece(piece: Piece, mixed: bool) -> str:
         return ":gray[…]"
     core = piece.text.strip()
     if piece.op not in (ADD, DROP):
-        return escape(piece.text)
+        return escape(piece.text, links=False)
     if not core:
         return piece.text if piece.op == ADD else ""
     begin = piece.text[: len(piece.text) - len(piece.text.lstrip())]
     end = piece.text[len(piece.text.rstrip()) :]
-    came = f"**{escape(core)}**" if mixed else escape_line_start(escape(core))
-    shown = f":green-background[{came}]" if piece.op == ADD else f":red-background[~~{escape(core)}~~]"
+    came = f"**{escape(core, links=False)}**" if mixed else escape_line_start(escape(core, links=False))
+    shown = f":green-background[{came}]" if piece.op == ADD else f":red-background[~~{escape(core, links=False)}~~]"
     return f"{begin}{shown}{end}"
