@@ -26,8 +26,8 @@ JUST_CHAT_FACE = "💬"
 
 @dataclass(frozen=True)
 class Thread:
-    """What the messages of one page have in common; `idle` when one may write and nothing is being written; `keeps` when
-    they can become part of a project's memory."""
+    """What the messages of one page have in common; `idle` when one may write and nothing is being written; `keeps`
+    when they can become part of a project's memory."""
 
     face: str
     writable: bool
