@@ -65,6 +65,7 @@ def _parts(message: Mapping[str, Any], role: str, left: Counter[str]) -> list[Pa
     attached = [one for one in map(mapping, items(about.get("attachments"))) if not _image(one)]
     left["attachments"] += len(attached)
     found = _code(content) if kind == "code" else _texts(content, left)
+    left["unknown"] += not found and kind not in ("", "text", "multimodal_text")
     return found + [note(text(one.get("name"))) for one in attached]
 
 
