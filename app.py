@@ -14,7 +14,7 @@ from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
 
 from nexus_core import database, embedded, llm, migrate, worker
-from nexus_core.api import api, health
+from nexus_core.api import api, health, shared
 from nexus_core.api import signin as signin_pages
 from nexus_core.api.gate import Gate
 from nexus_core.errors import NexusError
@@ -48,7 +48,7 @@ else:
     PagesManager.uses_pages_directory = False
     app = st.App(
         __file__,
-        routes=[Route("/health", health), *signin_pages.routes, Mount("/api", app=api)],
+        routes=[Route("/health", health), *signin_pages.routes, *shared.routes, Mount("/api", app=api)],
         middleware=[Middleware(Gate)],
         lifespan=lifespan,
         on_script_error=frame.failed,

@@ -55,13 +55,13 @@ def many(scope: Scope, ids: Sequence[UUID], format: Format) -> File:
     return File(f"{_('Conversations')}.zip", "application/zip", _zipped(_files(scope, ids, format)))
 
 
-def wanted(scope: Scope, filter: Filter) -> list[UUID]:
-    """The ids of all conversations that fit and that this person may see, newest first."""
+def wanted(scope: Scope, filter: Filter, text: str = "") -> list[UUID]:
+    """The ids of all conversations that fit and that this person may see, newest first; with words, what has them."""
     found: list[UUID] = []
     after: str | None = None
     while True:
         with transaction(scope) as tx:
-            page = search.find(tx, "", filter, sort="newest", after=after, limit=200)
+            page = search.find(tx, text, filter, sort="newest", after=after, limit=200)
         found.extend(hit.id for hit in page.hits)
         if page.after is None:
             return found

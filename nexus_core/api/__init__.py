@@ -15,25 +15,27 @@ from nexus_core.api import (
     agents,
     chat,
     conversations,
+    exchange,
     memory,
     project_memory,
     projects,
     proposals,
     reference,
     runs,
+    shares,
     shelving,
     tasks,
 )
 from nexus_core.api.gate import failure
 from nexus_core.api.html import retry_after
-from nexus_core.api.limits import BodyLimit, refusal
+from nexus_core.api.limits import LARGER, MOST_BYTES, BodyLimit, refusal
 from nexus_core.api.schema import Failure
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import Invalid, NexusError, NotFound
 from nexus_core.i18n import _
 
 _log = logging.getLogger(__name__)
-CAMEL = ("/api/agents", "/api/chat", "/api/conversations")
+CAMEL = ("/api/agents", "/api/chat", "/api/conversations", "/api/export", "/api/import", "/api/shares")
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Failure, "description": "Refused; `error` says why."},
     "5XX": {"model": Failure, "description": "A model, the database or Nexus failed; `error` says what is known."},
@@ -51,6 +53,8 @@ api.add_middleware(BodyLimit)
 for _routes in (
     chat,
     shelving,
+    exchange,
+    shares,
     conversations,
     agents,
     projects,
@@ -107,7 +111,7 @@ async def unknown(request: Request, error: HTTPException) -> Response:
     if error.status_code == HTTPStatus.NOT_FOUND:
         return await refused(request, NotFound(_("There is no such address here.")))
     if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return JSONResponse(refusal(), error.status_code)
+        return JSONResponse(refusal(LARGER.get(request.url.path, MOST_BYTES)), error.status_code)
     reason = {"code": HTTPStatus(error.status_code).name.lower(), "message": str(error.detail), "field": None}
     return JSONResponse({"success": False, "error": reason}, error.status_code, headers=error.headers)
 

@@ -93,8 +93,8 @@ def check(tx: Transaction, place: Place) -> Place:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What turns the list into a search over everything that one may see."""
+class Narrowed:
+    """What narrows everything that one may see."""
 
     q: Annotated[
         str | None,
@@ -109,6 +109,12 @@ class Asked:
     person_id: Annotated[UUID | None, Query(alias="personId", description="Only those that this person began.")] = None
     since: Annotated[datetime | None, Query(description="Only those whose newest message came then or later.")] = None
     until: Annotated[datetime | None, Query(description="Only those whose newest message came earlier.")] = None
+
+
+@dataclass(frozen=True)
+class Asked(Narrowed):
+    """What turns the list into a search over everything that one may see."""
+
     sort: Annotated[
         Sort | None, Query(description="best (of a search: the whole phrase first), newest, oldest or title.")
     ] = None
@@ -144,7 +150,18 @@ def list_conversations(
 
 
 def _search(tx: Transaction, asked: Asked, place: Filter, limit: int) -> dict[str, Any]:
-    filter = replace(
+    page = search.find(
+        tx, asked.q or "", narrowed(tx, asked, place), sort=asked.sort or "best", after=asked.after, limit=limit
+    )
+    known = conversations.of(tx, [hit.id for hit in page.hits])
+    rows = tagged(tx, [known[hit.id] for hit in page.hits])
+    passages = {hit.id: hit.passage for hit in page.hits}
+    return done([row | {"passage": passages[row["id"]]} for row in rows]) | {"page": page}
+
+
+def narrowed(tx: Transaction, asked: Narrowed, place: Filter) -> Filter:
+    """What is asked for, of what is in a place; raises Invalid, NotFound for the tag."""
+    return replace(
         place,
         kind=asked.kind,
         status=asked.status,
@@ -153,11 +170,6 @@ def _search(tx: Transaction, asked: Asked, place: Filter, limit: int) -> dict[st
         since=aware(asked.since, "since"),
         until=aware(asked.until, "until"),
     )
-    page = search.find(tx, asked.q or "", filter, sort=asked.sort or "best", after=asked.after, limit=limit)
-    known = conversations.of(tx, [hit.id for hit in page.hits])
-    rows = tagged(tx, [known[hit.id] for hit in page.hits])
-    passages = {hit.id: hit.passage for hit in page.hits}
-    return done([row | {"passage": passages[row["id"]]} for row in rows]) | {"page": page}
 
 
 def _tag(tx: Transaction, name: str | None) -> UUID | None:

@@ -1,5 +1,6 @@
 """The gate at the ASGI edge: who may pass to pages, WebSocket, uploads, media and API."""
 
+import re
 from http import HTTPStatus
 from urllib.parse import quote
 
@@ -16,6 +17,8 @@ from nexus_core.i18n import _
 from nexus_core.sessions import COOKIE, LIFE
 from nexus_core.signin import Identity
 
+SHARED = re.compile(r"/shared/[^/]+")
+"""The public page of a share, whose token is all that it asks for; nothing else under that name."""
 PUBLIC = ("/sign-in", "/sign-out", "/setup")
 ASSETS = ("/static/js/", "/static/css/", "/static/media/")
 """Streamlit's own files, the same for everybody: a page that is open goes on drawing while the database is away."""
@@ -79,7 +82,7 @@ class Gate:
         if path == "/health":
             return None
         check_site(connection)
-        if path in PUBLIC or path.startswith(ASSETS):
+        if path in PUBLIC or path.startswith(ASSETS) or _is_shared(connection):
             return None
         local = is_local(connection)
         token = connection.cookies.get(COOKIE)
@@ -158,7 +161,7 @@ def visitor(connection: HTTPConnection) -> tuple[str, str]:
 def cookie(connection: HTTPConnection, token: str) -> str:
     """The Set-Cookie header that gives a browser its session."""
     answer = Response()
-    life, secure = int(LIFE.total_seconds()), _is_secure(connection)
+    life, secure = int(LIFE.total_seconds()), is_secure(connection)
     answer.set_cookie(COOKIE, token, max_age=life, httponly=True, samesite="lax", path="/", secure=secure)
     return answer.headers["set-cookie"]
 
@@ -214,6 +217,15 @@ def _is_page(connection: HTTPConnection) -> bool:
     )
 
 
-def _is_secure(connection: HTTPConnection) -> bool:
+def _is_shared(connection: HTTPConnection) -> bool:
+    return (
+        connection.scope["type"] == "http"
+        and connection.scope["method"] in ("GET", "HEAD")
+        and SHARED.fullmatch(connection.scope["path"]) is not None
+    )
+
+
+def is_secure(connection: HTTPConnection) -> bool:
+    """Whether the browser speaks https, to Nexus or to the proxy before it."""
     forwarded = connection.headers.get("x-forwarded-proto", "").partition(",")[0].strip()
     return connection.scope["scheme"] in ("https", "wss") or forwarded == "https"

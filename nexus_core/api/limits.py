@@ -6,8 +6,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nexus_core.errors import NexusError
 from nexus_core.i18n import _
+from nexus_core.reading import MOST_BYTES as MOST_IMPORTED
 
 MOST_BYTES = 4 * 1024 * 1024
+LARGER = {"/api/import": MOST_IMPORTED + MOST_BYTES}
+"""Where a whole file comes; it goes to the disk as it is read."""
 
 
 class TooLarge(NexusError):
@@ -18,7 +21,7 @@ class TooLarge(NexusError):
 
 
 class BodyLimit:
-    """Pure-ASGI middleware: a body over MOST_BYTES is answered with 413, whether or not it says its length."""
+    """Pure-ASGI middleware: a body over MOST_BYTES, or what LARGER says, gets a 413, though it says no length."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -28,9 +31,10 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        most = LARGER.get(scope["path"], MOST_BYTES)
         said = dict(scope["headers"]).get(b"content-length", b"0")
-        if said.isdigit() and int(said) > MOST_BYTES:
-            await JSONResponse(refusal(), TooLarge.status)(scope, receive, send)
+        if said.isdigit() and int(said) > most:
+            await JSONResponse(refusal(most), TooLarge.status)(scope, receive, send)
             return
         read = 0
 
@@ -38,14 +42,14 @@ class BodyLimit:
             nonlocal read
             message = await receive()
             read += len(message.get("body") or b"")
-            if read > MOST_BYTES:
+            if read > most:
                 raise HTTPException(TooLarge.status)
             return message
 
         await self.app(scope, bounded, send)
 
 
-def refusal() -> dict[str, object]:
+def refusal(most: int = MOST_BYTES) -> dict[str, object]:
     """The body of the answer to a body that is too large."""
-    sentence = _("A request has at most {megabytes} MB.").format(megabytes=MOST_BYTES // 1024**2)
+    sentence = _("A request has at most {megabytes} MB.").format(megabytes=most // 1024**2)
     return {"success": False, "error": {"code": TooLarge.code, "message": sentence, "field": None}}
