@@ -20,6 +20,7 @@ ORIGINS = UUID("0198c0de-0000-7000-8000-000000000022")
 
 NOBODY = Named(id=UUID(int=0), name="")
 FIRST = datetime(1970, 1, 2, tzinfo=UTC)
+"""The time of what has none: at the end of every list, so that it is nobody's newest conversation."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def taken(facts: Facts, nodes: Sequence[Node], left: Counter[str]) -> Taken:
     left["unknown"] += len(nodes) - len(ordered)
     conversation_id = uuid5(ORIGINS, f"{facts.format}:{facts.id}")
     shown = _path(ordered, facts.current)
-    began = facts.created_at or next((node.at for node in ordered if node.at), None) or datetime.now(UTC)
+    began = facts.created_at or next((node.at for node in ordered if node.at), None) or FIRST
     messages: list[Message] = []
     number: dict[str, int | None] = {}
     time: dict[str, datetime] = {}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import IO, Any, Literal
 from uuid import UUID, uuid5
 
-from nexus_core import audit, projects, reading, tags
+from nexus_core import audit, conversations, projects, reading, tags
 from nexus_core.conversations import TITLE_LIMIT, Place
 from nexus_core.database import Json, Scope, Transaction, transaction
 from nexus_core.errors import Conflict, Invalid, NexusError, StoreUnavailable
@@ -91,6 +91,7 @@ def store(tx: Transaction, taken: Taken, into: Place | None) -> Outcome:
     _summaries(tx, conversation_id, document)
     for start in range(0, len(document.tags), tags.MOST):
         tags.add(tx, [conversation_id], document.tags[start : start + tags.MOST])
+    conversations.mark_read(tx, conversation_id, values["next_seq"] - 1)
     tx.execute("exchange.settle", id=conversation_id, updated_at=_sane(document.updated_at))
     told = {"format": taken.foreign or "nexus", "messages": len(document.messages)}
     audit.record(tx, "import", "conversation", conversation_id, told)

@@ -69,13 +69,14 @@ def export_conversations(
     agent_id: AgentId = None,
     is_just_chat: JustChat = False,
     project_id: ProjectId = None,
+    outside: Annotated[bool, Query(description="Those of no project.")] = False,
     ids: Annotated[list[UUID], Query(alias="id", max_length=MOST, description="These; may be given many times.")] = [],  # noqa: B006
     format: AsFormat = "json",
 ) -> StreamingResponse:
     """Everything that you may see, or what fits, as a zip of files; it comes as it is made, however much it is."""
     if not ids:
         with transaction(who) as tx:
-            filter = narrowed(tx, asked, Filter(project_id, False, agent_id, is_just_chat))
+            filter = narrowed(tx, asked, Filter(project_id, outside, agent_id, is_just_chat))
         ids = exchange.wanted(who, filter, asked.q or "")
     return _sent(exchange.many(who, ids, format))
 

@@ -10,11 +10,22 @@ from nexus_core.gauge import Gauge
 from nexus_core.i18n import _, ngettext
 from nexus_core.shelf import TRASH_DAYS
 from nexus_core.text import clip, one_line
-from pages.components import chat_actions, chat_keep, chat_list, chat_place, figures, modes
+from pages.components import (
+    chat_actions,
+    chat_keep,
+    chat_list,
+    chat_place,
+    conv_export,
+    conv_share,
+    dialog,
+    figures,
+    modes,
+)
 from pages.components.chat_place import JUST_CHAT, View
 from pages.components.markdown import label
 
 AGENT = "chat_agent"
+EXPORT, SHARE = "chat_export", "chat_share"
 _RENAMING = "chat_renaming"
 
 
@@ -30,6 +41,8 @@ def draw(view: View) -> None:
             if view.gauge:
                 _gauge(view.gauge)
             _menu(view.conversation, view)
+            dialog.draw(EXPORT, lambda about: conv_export.draw([about]), lambda _about: _("Export"))
+            dialog.draw(SHARE, conv_share.draw, lambda _about: _("Share by a link"))
 
 
 def _chooser(view: View) -> None:
@@ -96,12 +109,16 @@ def _rename(conversation: Conversation, key: str) -> None:
 
 def _menu(conversation: Conversation, view: View) -> None:
     archived = conversation.status == "archived"
-    names = {
-        "rename": _("Rename"),
-        **({"task": _("Task …"), "propose": _("Propose a memory update")} if conversation.project_id else {}),
-        "archive": _("Bring back from the archive") if archived else _("Archive"),
-        "delete": _("Delete …"),
-    }
+    names = {EXPORT: _("Export …")}
+    if not view.barred:
+        names = {
+            "rename": _("Rename"),
+            **({"task": _("Task …"), "propose": _("Propose a memory update")} if conversation.project_id else {}),
+            "archive": _("Bring back from the archive") if archived else _("Archive"),
+            SHARE: _("Share …"),
+            EXPORT: _("Export …"),
+            "delete": _("Delete …"),
+        }
     choice = st.menu_button(
         _("More"),
         list(names),
@@ -109,7 +126,6 @@ def _menu(conversation: Conversation, view: View) -> None:
         icon=":material/more_horiz:",
         format_func=names.__getitem__,
         type="tertiary",
-        disabled=bool(view.barred),
     )
     if choice == "rename":
         _start_renaming(conversation)
@@ -123,6 +139,8 @@ def _menu(conversation: Conversation, view: View) -> None:
         if not archived:
             chat_place.go(agent=view.onward)
         st.rerun()
+    elif choice in (SHARE, EXPORT):
+        dialog.open_(choice, conversation.id)
     elif choice == "delete":
         st.dialog(_("Delete this conversation?"))(_confirm)(conversation, view.onward)
 

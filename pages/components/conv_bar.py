@@ -14,13 +14,14 @@ Ids = Sequence[UUID]
 
 @dataclass(frozen=True)
 class Action:
-    """A thing to do with conversations: `trash` tells those that are for what is in it."""
+    """A thing to do with conversations: `trash` is for what is in it, `alone` for one at a time."""
 
     name: str
     title: str
     icon: str
     run: Callable[[Ids], None]
     trash: bool = False
+    alone: bool = False
 
 
 def actions() -> list[Action]:
@@ -30,6 +31,10 @@ def actions() -> list[Action]:
         Action("archive", _("Archive"), ":material/archive:", conv_actions.archive),
         Action("unarchive", _("Bring back"), ":material/unarchive:", conv_actions.unarchive),
         Action("move", _("Move …"), ":material/drive_file_move:", lambda ids: conv_actions.ask("move", ids)),
+        Action("export", _("Export …"), ":material/download:", lambda ids: conv_actions.ask("export", ids)),
+        Action(
+            "share", _("Share …"), ":material/link:", lambda ids: conv_actions.ask("share", ids), alone=True
+        ),
         Action("delete", _("Delete …"), ":material/delete:", lambda ids: conv_actions.ask("delete", ids)),
         Action("restore", _("Restore"), ":material/restore_from_trash:", conv_actions.restore, trash=True),
         Action(
@@ -46,7 +51,7 @@ def bar(left_out: str = "", *, trash: bool = False) -> None:
         chosen = ngettext("**{n}** chosen", "**{n}** chosen", len(ids)).format(n=len(ids))
         st.markdown(chosen, width="content")
         for action in actions():
-            if action.trash == trash and action.name != left_out:
+            if action.trash == trash and action.name != left_out and not action.alone:
                 st.button(
                     action.title, key=f"conv_do_{action.name}", icon=action.icon, on_click=action.run, args=(ids,)
                 )

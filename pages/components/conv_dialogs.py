@@ -1,4 +1,4 @@
-"""What is asked before many conversations are tagged, moved or deleted: what it takes, what stays."""
+"""What is asked before conversations are tagged, moved, exported, shared or deleted: what it takes, what stays."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from nexus_core.moves import Effect
 from nexus_core.shelf import Going
 from nexus_core.tags import LONGEST, MOST
 from nexus_core.text import as_uuid
-from pages.components import conv_actions, figures
+from pages.components import conv_actions, conv_export, conv_share, figures
 from pages.components.attempt import refusal
 from pages.components.conv_rows import Names
 from pages.components.markdown import label
@@ -30,12 +30,16 @@ def draw(names: Names) -> None:
     title = {
         "tag": _("Change tags"),
         "move": _("Move to a project"),
+        "export": _("Export"),
+        "share": _("Share by a link"),
         "delete": _("Move to the trash?"),
         "purge": _("Delete for good?"),
     }[what]
     body: dict[str, Callable[[], None]] = {
         "tag": lambda: _tag(ids, names),
         "move": lambda: _move(ids, names),
+        "export": lambda: conv_export.draw(ids),
+        "share": lambda: conv_share.draw(ids[0]),
         "delete": lambda: _delete(ids, False),
         "purge": lambda: _delete(ids, True),
     }

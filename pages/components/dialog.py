@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -17,11 +17,18 @@ def close(name: str) -> None:
     st.session_state.pop(_key(name), None)
 
 
-def draw(name: str, body: Callable[[Any], None], title: Callable[[Any], str], *, icon: str | None = None) -> None:
+def draw(
+    name: str,
+    body: Callable[[Any], None],
+    title: Callable[[Any], str],
+    *,
+    icon: str | None = None,
+    width: Literal["small", "medium", "large"] = "small",
+) -> None:
     """Draw it when it was asked for: `body` and `title` (safe Markdown) are told what it is about."""
     about = st.session_state.get(_key(name))
     if about is not None:
-        st.dialog(title(about), icon=icon, on_dismiss=partial(close, name))(body)(about)
+        st.dialog(title(about), icon=icon, width=width, on_dismiss=partial(close, name))(body)(about)
 
 
 def _key(name: str) -> str:

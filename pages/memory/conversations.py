@@ -3,7 +3,7 @@
 import streamlit as st
 
 from nexus_core.i18n import _
-from pages.components import conv_list, conv_open, conv_place, session
+from pages.components import conv_files, conv_list, conv_open, conv_place, session
 
 
 def main() -> None:
@@ -13,10 +13,13 @@ def main() -> None:
     if wanted.conversation:
         conv_open.draw(scope, wanted)
         return
-    st.title(_("Conversations"), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+        st.title(_("Conversations"), anchor=False, width="content")
+        conv_files.menu(scope)
     if scope.role == "viewer":
         st.caption(_("You can search and read here; changing conversations needs the operator role."))
     conv_list.draw(scope)
+    conv_files.draw(wanted)
 
 
 main()
