@@ -1,4 +1,4 @@
-"""The command line: python -m nexus_core serve | migrate | backup | url | doctor | stop."""
+"""The command line: python -m nexus_core serve | migrate | backup | export | import | url | doctor | stop."""
 
 import argparse
 import os
@@ -6,9 +6,11 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from nexus_core import backup, config, database, doctor, embedded, migrate, serve
-from nexus_core.errors import SetupFailed
-from nexus_core.i18n import _
+from nexus_core import backup, config, database, doctor, embedded, exchange, importing, migrate, serve, signin
+from nexus_core.database import Scope
+from nexus_core.errors import NexusError, SetupFailed
+from nexus_core.i18n import _, ngettext
+from nexus_core.search import Filter
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command: Callable[..., int] = given.command
     try:
         return command(given.file) if given.file else command()
-    except SetupFailed as error:
+    except NexusError as error:
         print(f"nexus: {error.message}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -43,6 +45,14 @@ def _parser() -> argparse.ArgumentParser:
     dump = commands.add_parser("backup", help=_("write everything into a new file, for pg_restore"))
     dump.add_argument("file", type=Path, metavar="FILE", help=_("the file to make, such as nexus.dump"))
     dump.set_defaults(command=_backup)
+    out = commands.add_parser("export", help=_("write the owner's conversations, and those of projects, as JSON files"))
+    out.add_argument("file", type=Path, metavar="DIR", help=_("the directory to write them into"))
+    out.set_defaults(command=_export)
+    in_ = commands.add_parser("import", help=_("bring conversations in, for the owner, from a file"))
+    in_.add_argument(
+        "file", type=Path, metavar="FILE", help=_("Nexus' own JSON, ChatGPT's or Claude's export, or a zip")
+    )
+    in_.set_defaults(command=_import)
     for name, command, words in (
         ("migrate", _migrate, _("bring the database to this version's schema")),
         ("url", _url, _("print the database's URL for psql and pg_dump; the bundled server is left running")),
@@ -74,6 +84,44 @@ def _backup(file: Path) -> int:
         embedded.release()
     print(_("{file}: {size:,.0f} KiB. docs/sql.md says how to restore it.").format(file=file, size=size / 1024))
     return 0
+
+
+def _owner() -> Scope:
+    """The owner of this machine, in their first workspace."""
+    migrate.migrate(database.url())
+    return signin.scope_for(signin.local_owner(), None, "cli")
+
+
+def _export(directory: Path) -> int:
+    try:
+        scope = _owner()
+        directory.mkdir(parents=True, exist_ok=True)
+        names = []
+        for name, chunks in exchange.files(scope, exchange.wanted(scope, Filter()), "json"):
+            with (directory / name).open("wb") as file:
+                file.writelines(chunks)
+            names.append(name)
+    except OSError as error:
+        raise SetupFailed(_("{file}: {why}.").format(file=directory, why=error.strerror)) from error
+    finally:
+        embedded.release()
+    print(ngettext("{n} conversation.", "{n} conversations.", len(names)).format(n=len(names)))
+    return 0
+
+
+def _import(path: Path) -> int:
+    failed = 0
+    try:
+        scope = _owner()
+        with path.open("rb") as file:
+            for outcome in importing.run(scope, file):
+                failed += outcome.status == "failed"
+                print(f"{outcome.status}: {outcome.title} {outcome.reason}".rstrip(), flush=True)
+    except OSError as error:
+        raise SetupFailed(_("{file}: {why}.").format(file=path, why=error.strerror)) from error
+    finally:
+        embedded.release()
+    return 1 if failed else 0
 
 
 def _url() -> int:

@@ -52,7 +52,7 @@ def many(scope: Scope, ids: Sequence[UUID], format: Format) -> File:
 
     Each is read when it is its turn, so however many there are, one at a time is in memory or in a temporary file.
     """
-    return File(f"{_('Conversations')}.zip", "application/zip", _zipped(_files(scope, ids, format)))
+    return File(f"{_('Conversations')}.zip", "application/zip", _zipped(files(scope, ids, format)))
 
 
 def wanted(scope: Scope, filter: Filter, text: str = "") -> list[UUID]:
@@ -68,8 +68,8 @@ def wanted(scope: Scope, filter: Filter, text: str = "") -> list[UUID]:
         after = page.after
 
 
-def _files(scope: Scope, ids: Sequence[UUID], format: Format) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Name and bytes of each; the audit tells of some at a time, before they are read."""
+def files(scope: Scope, ids: Sequence[UUID], format: Format) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Name and bytes of each that is here; the audit tells of some at a time, before they are read."""
     rest = iter(dict.fromkeys(ids))
     while chunk := list(islice(rest, AT_ONCE)):
         with transaction(scope) as tx:

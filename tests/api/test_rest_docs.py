@@ -24,8 +24,10 @@ def printed(serve: Callable[..., Served], tmp_path: Path) -> list[str]:
     assert commands.startswith(SERVER)
     script = tmp_path / "commands.sh"
     here = commands.replace(SERVER, f"NEXUS={served.address}\n")
-    script.write_text("set -euo pipefail\n" + re.sub(r"^(curl|post|patch) ", r"echo; \1 ", here, flags=re.MULTILINE))
-    done = subprocess.run(["bash", str(script)], capture_output=True, text=True, timeout=120)
+    script.write_text(
+        "set -euo pipefail\n" + re.sub(r"^(curl|post|patch|upload) ", r"echo; \1 ", here, flags=re.MULTILINE)
+    )
+    done = subprocess.run(["bash", str(script)], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")
 
@@ -35,10 +37,13 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     enveloped = [one["data"] for one in told if isinstance(one, dict) and "success" in one]
     assert all(one["success"] for one in told if isinstance(one, dict) and "success" in one)
     health, ana, active, ada, listed, stopped, *of_conversations, decided = enveloped
-    found, tagged, by_tag, fork, trashed, trash, restored = of_conversations
+    found, tagged, by_tag, fork, trashed, trash, restored, imported, links, withdrawn = of_conversations
     first = restored["id"]
     assert first in {one["id"] for one in found} and tagged["tags"] == ["intro"]
     assert [one["id"] for one in by_tag] == [one["id"] for one in trash] == [trashed["id"]] == [first]
+    assert imported["known"] == len(imported["conversations"]) > 1 and not imported["failed"]
+    assert [one["id"] for one in links] == [withdrawn["id"]] and links[0]["views"] == 1
+    assert {"200", "404"} <= set(printed) and any(line.startswith("> My name is Ana") for line in printed)
     assert fork["metadata"]["forked_from"]["conversation_id"] == first
     assert health["status"] == health["database"] == "ok"
     assert active["messages"][0]["content"] == "My name is Ana"

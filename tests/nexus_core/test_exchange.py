@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -13,11 +14,12 @@ from pathvalidate import is_valid_filename
 from uuid6 import uuid7
 
 from nexus_core import conversations, database, exchange, importing, messages, parts, reading, shelf, tags
+from nexus_core.__main__ import main
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import Forbidden, Invalid, NotFound
 from nexus_core.filenames import attachment, stem
-from nexus_core.formats import Document
+from nexus_core.formats import FORMAT, VERSION, Document
 from nexus_core.search import Filter
 from tests.nexus_core.conversing import ask, project
 from tests.nexus_core.exchanging import TEXT, bring, documents, taken
@@ -283,3 +285,33 @@ def test_what_is_read_is_bounded(operator: Scope, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(reading, "MOST_UNPACKED", 500_000)
     (outcome,) = bring(operator, zipped(bomb))
     assert "more than Nexus unpacks" in outcome.reason
+
+
+def test_the_schema_is_documented() -> None:
+    written = json.loads((database.ROOT / "docs" / "nexus-conversation-1.schema.json").read_text("utf-8"))
+    assert written == {
+        "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "nexus-conversation-1",
+        **Document.model_json_schema(),
+    }, "docs/nexus-conversation-1.schema.json is the model's schema"  # fmt: skip
+    jsonschema.Draft202012Validator.check_schema(written)
+    page = (database.ROOT / "docs" / "export.md").read_text("utf-8")
+    assert FORMAT in page and f"version {VERSION}" in page
+    for number in (reading.MOST_BYTES >> 20, reading.MOST_OF_ONE >> 20, importing.MOST_MESSAGES, importing.LONGEST):
+        assert f"{number:,}" in page
+
+
+def test_the_command_line_carries_conversations(
+    scope: Scope, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ids = [made(scope, "one", title="One"), made(scope, "two", title="CON")]
+    assert main(["export", str(tmp_path / "out")]) == 0
+    files = sorted((tmp_path / "out").iterdir())
+    assert len(files) == 2 and "2 conversations." in capsys.readouterr().out
+    for conversation_id in ids:
+        delete(scope, conversation_id)
+    assert [main(["import", str(file)]) for file in files] == [0, 0]
+    assert sorted(exchange.wanted(scope, Filter())) == sorted(ids)
+    assert main(["import", str(tmp_path / "none")]) == 1
+    (tmp_path / "bad").write_text("hello")
+    assert main(["import", str(tmp_path / "bad")]) == 1
+    assert "No conversations were found" in capsys.readouterr().err
