@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg import sql
 from sqlalchemy import make_url
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
@@ -19,6 +20,8 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 from nexus_core import config, database, migrate, people, signin, worker, workspaces
 from nexus_core.database import Scope, transaction
 
+settings.register_profile("any machine", deadline=None)  # how long an example takes says how busy the machine is
+settings.load_profile("any machine")
 _MIGRATING = 6398011  # advisory lock: the roles that a migration makes belong to the whole server
 _numbers = count(1)
 ROOT = Path(__file__).resolve().parents[1]

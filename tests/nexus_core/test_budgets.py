@@ -90,7 +90,8 @@ def test_two_that_race_for_the_last_cent(scope: Scope, owner: psycopg.Connection
 
 def _run(request_id: UUID) -> dict[str, Any]:
     words = dict.fromkeys(("provider", "runtime", "profile_slug", "prompt_summary"), "x")
-    return words | {"id": request_id, "kind": "test", "model": "m", "project_id": None}
+    nowhere = dict.fromkeys(("project_id", "conversation_id", "task_id"))
+    return words | nowhere | {"id": request_id, "kind": "test", "model": "m"}
 
 
 def test_what_is_held_is_given_back(scope: Scope, owner: psycopg.Connection) -> None:

@@ -75,8 +75,6 @@ def test_an_answer_outlives_a_restart_of_the_database(
         until(lambda: "goes on while the database is away" in caplog.text)
         with pytest.raises(StoreUnavailable):
             chat.send(me, "Are you there?", client_message_id="c1")
-        with pytest.raises(StoreUnavailable):
-            chat.stop(me, turn.conversation_id)
         tap.opened.set()  # the model ends while there is nowhere to write to
 
         server.start()
@@ -89,6 +87,21 @@ def test_an_answer_outlives_a_restart_of_the_database(
         ask(me, "Are you there?", client_message_id="c1")
         assert bodies(me, turn.conversation_id) == ["Count", "One two three.", "Are you there?", "One two three."]
         until(lambda: not count(server.url, "search_queue"))  # the background jobs came back, too
+
+
+def test_stop_needs_no_database(server: Server, me: Scope) -> None:
+    tap = Tap()
+    with ModelServer(tap) as model:
+        connect(me, model.base)
+        turn = chat.send(me, "Count")
+        assert tap.flowing.wait(15)
+        until(lambda: message(me, turn.answer_id).body)
+        server.stop()
+        assert chat.stop(me, turn.conversation_id)
+        server.start()
+        answer = settled(me, turn)
+        assert answer.status == "stopped" and answer.body and answer.body != "One two three."
+        tap.opened.set()
 
 
 def test_an_answer_that_has_not_begun_waits_for_the_database(
