@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 import os
 import threading
 from collections.abc import AsyncGenerator
@@ -58,12 +59,22 @@ _loaded: Any = None
 _warming: threading.Thread | None = None
 
 
+_log = logging.getLogger(__name__)
+
+
 def warm() -> None:
     """Import litellm in a background thread, once; returns at once. For when the first page is out."""
     global _warming
     if not ready() and _warming is None:
-        _warming = threading.Thread(target=_litellm, name="warm-litellm", daemon=True)
+        _warming = threading.Thread(target=_warm, name="warm-litellm", daemon=True)
         _warming.start()
+
+
+def _warm() -> None:
+    try:
+        _litellm()
+    except RuntimeError as error:  # the process ends meanwhile; else the first answer tries again and says why not
+        _log.info("litellm was not warmed: %s", error)
 
 
 def ready() -> bool:
