@@ -57,8 +57,6 @@ _ENVIRONMENT = {
 _loading = threading.Lock()
 _loaded: Any = None
 _warming: threading.Thread | None = None
-
-
 _log = logging.getLogger(__name__)
 
 
@@ -66,7 +64,7 @@ def warm() -> None:
     """Import litellm in a background thread, once; returns at once. For when the first page is out."""
     global _warming
     if not ready() and _warming is None:
-        _warming = threading.Thread(target=_warm, name="warm-litellm", daemon=True)
+        _warming = threading.Thread(target=_warm, name="warm-litellm")  # no daemon: killed within an import it hangs the end
         _warming.start()
 
 

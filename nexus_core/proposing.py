@@ -33,7 +33,6 @@ from nexus_core.pricing import OwnPrices
 from nexus_core.profiles import BUILTIN, Profile
 from nexus_core.projects import Task
 from nexus_core.proposals import Line, Said
-from nexus_core.providers import provider_of, runtime_of
 from nexus_core.runs import Run
 from nexus_core.stream import Finished, ModelRequest, Usage
 from nexus_core.text import in_short
@@ -130,24 +129,15 @@ def _begin(scope: Scope, project_id: UUID, trigger: str, conversation_id: UUID |
         said = _material(tx, profile, project_id, conversation_id, task_id)
         if not said and task is None:
             raise Invalid(_("Nobody has said anything here yet, so there is nothing to propose."))
-        run_id = runs.begin(
-            tx,
-            "proposal",
-            profile.model,
-            provider=provider_of(profile.model),
-            runtime=runtime_of(profile.model, profile.api_base),
-            profile_slug=profile.slug,
-            prompt_summary=in_short(_about(trigger, task, conversation.title if conversation else "")),
-            project_id=project_id,
-            conversation_id=conversation_id,
-            task_id=task_id,
-        )
         read = sum(tokens.count(one.body) for one in said)
         expected = admission.expected(read, suggestions.INSTRUCTIONS, profile.params)
-        blocked = admission.ask(tx, run_id, run_id, profile.model, expected, project_id=project_id) is not None
+        asked = in_short(_about(trigger, task, conversation.title if conversation else ""))
+        place = {"project_id": project_id, "conversation_id": conversation_id, "task_id": task_id}
+        run = admission.begin(tx, "proposal", profile, expected, asked, **place)
         memory, zone, prices = memories.get(tx, project_id), rollup.zone(tx), pricing.load(tx)
     about = (project_id, trigger, conversation_id, task)
-    return Job(replace(scope, door="worker"), run_id, *about, profile, memory, said, zone, prices, blocked)
+    blocked = run.status == "blocked"
+    return Job(replace(scope, door="worker"), run.id, *about, profile, memory, said, zone, prices, blocked)
 
 
 def _profile(tx: Transaction, agent_id: UUID | None) -> Profile:

@@ -14,7 +14,6 @@ from nexus_core.i18n import _
 from nexus_core.ledger import Bill
 from nexus_core.pricing import OwnPrices
 from nexus_core.profiles import BUILTIN, Profile
-from nexus_core.providers import provider_of, runtime_of
 from nexus_core.runs import Run
 from nexus_core.stream import Event, Finished, ModelRequest, TextDelta
 from nexus_core.text import in_short, one_line
@@ -79,18 +78,9 @@ def _begin(scope: Scope, profile_id: UUID, question: str) -> tuple[Profile, Run,
     scope.require("operator")
     with transaction(scope) as tx:
         profile = profiles.get(tx, profile_id)
-        run_id = runs.begin(
-            tx,
-            "test",
-            profile.model,
-            provider=provider_of(profile.model),
-            runtime=runtime_of(profile.model, profile.api_base),
-            profile_slug=profile.slug,
-            prompt_summary=in_short(question),
-        )
         expected = admission.expected(tokens.count(question), "", profile.params)
-        admission.ask(tx, run_id, run_id, profile.model, expected)
-        return profile, runs.get(tx, run_id), pricing.load(tx)
+        run = admission.begin(tx, "test", profile, expected, in_short(question))
+        return profile, run, pricing.load(tx)
 
 
 async def _listen(profile: Profile, question: str, call: _Call) -> None:

@@ -1,6 +1,7 @@
 """Doing what may be refused: the refusal stands beside what the person typed, which stays."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import streamlit as st
@@ -18,6 +19,15 @@ def attempt(place: str, action: Callable[[], T]) -> T | None:
     except NexusError as error:
         st.session_state[_key(place)] = (error.message, error.field)
         return None
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What is refused inside is said where one stands. For a script or a dialog's body, not for a callback."""
+    try:
+        yield
+    except NexusError as error:
+        st.error(label(error.message), icon=":material/error:")
 
 
 def refusal(place: str, field: str | None = None, *, besides: Collection[str] = ()) -> None:

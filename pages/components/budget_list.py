@@ -9,9 +9,9 @@ import streamlit as st
 from nexus_core import agents, budgets, people, projects
 from nexus_core.budgets import Budget, Status
 from nexus_core.database import Scope, transaction
-from nexus_core.errors import NexusError
 from nexus_core.i18n import _, ngettext
 from pages.components import dialog, figures
+from pages.components.attempt import told
 from pages.components.markdown import label
 
 DIALOG = "budget"
@@ -92,12 +92,9 @@ def _buttons(scope: Scope, budget: Budget) -> None:
         args=(DIALOG, str(budget.id)),
     )
     if st.button(_("Remove"), key=f"budget_remove_{budget.id}", type="tertiary", icon=":material/delete:"):
-        try:
+        with told():
             with transaction(scope) as tx:
                 budgets.remove(tx, budget.id)
-        except NexusError as error:
-            st.error(label(error.message), icon=":material/error:")
-        else:
             st.rerun()
 
 
@@ -119,11 +116,8 @@ def _fields(scope: Scope, budget: Budget | None) -> None:
         key=f"budget_unknown_{key}", help=_("Otherwise they answer, with a warning, and are not counted."),
     )  # fmt: skip
     if st.button(_("Save"), type="primary", icon=":material/save:", key=f"budget_save_{key}"):
-        try:
+        with told():
             _save(scope, kind, target, amount, shares, blocks=blocks, strict=strict)
-        except NexusError as error:
-            st.error(label(error.message), icon=":material/error:")
-        else:
             dialog.close(DIALOG)
             st.rerun()
 

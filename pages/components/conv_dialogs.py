@@ -7,14 +7,13 @@ from uuid import UUID
 import streamlit as st
 
 from nexus_core import moves, shelf, tags
-from nexus_core.errors import NexusError
 from nexus_core.i18n import _, ngettext
 from nexus_core.moves import Effect
 from nexus_core.shelf import Going
 from nexus_core.tags import LONGEST, MOST
 from nexus_core.text import as_uuid
 from pages.components import conv_actions, conv_export, conv_share, figures
-from pages.components.attempt import refusal
+from pages.components.attempt import refusal, told
 from pages.components.conv_rows import Names
 from pages.components.markdown import label
 
@@ -109,13 +108,11 @@ def _move(ids: Ids, names: Names) -> None:
     allowed = False
     if target is not None:
         project_id = as_uuid(target)
-        try:
+        with told():
             effect = conv_actions.do(lambda tx: moves.effect(tx, ids, project_id))
             allowed = effect.moving > 0
             for line in _changes(effect, options[target], bool(target)):
                 st.markdown(line)
-        except NexusError as error:
-            st.error(label(error.message), icon=":material/error:")
     _buttons(_("Move"), lambda: conv_actions.move(ids, as_uuid(target or "")), ready=allowed)
 
 

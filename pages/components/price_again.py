@@ -7,11 +7,11 @@ import streamlit as st
 
 from nexus_core import ranges, repricing
 from nexus_core.database import Scope, transaction
-from nexus_core.errors import NexusError
 from nexus_core.i18n import _, ngettext
 from nexus_core.ranges import Range
 from nexus_core.repricing import Batch, Change
 from pages.components import figures
+from pages.components.attempt import told
 from pages.components.markdown import label
 
 SPANS = ("7d", "30d", "90d", "month", "last_month", "year")
@@ -81,14 +81,11 @@ def _changes(found: list[Change]) -> None:
 
 
 def _apply(scope: Scope, span: Range) -> None:
-    try:
+    with told():
         with st.spinner(_("Pricing …")), transaction(scope) as tx:
             repricing.apply(tx, span)
-    except NexusError as error:
-        st.error(label(error.message), icon=":material/error:")
-        return
-    st.session_state.pop("reprice_asked", None)
-    st.rerun()
+        st.session_state.pop("reprice_asked", None)
+        st.rerun()
 
 
 def _batch(scope: Scope, batch: Batch) -> None:
@@ -103,10 +100,7 @@ def _batch(scope: Scope, batch: Batch) -> None:
     if batch.undone_at:
         row.caption(_("Undone {when}").format(when=figures.moment(batch.undone_at)), width="content")
     elif row.button(_("Undo"), key=f"reprice_undo_{batch.id}", icon=":material/undo:"):
-        try:
+        with told():
             with transaction(scope) as tx:
                 repricing.undo(tx, batch.id)
-        except NexusError as error:
-            st.error(label(error.message), icon=":material/error:")
-        else:
             st.rerun()

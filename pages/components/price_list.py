@@ -8,10 +8,10 @@ import streamlit as st
 
 from nexus_core import prices, pricing, ranges
 from nexus_core.database import Scope, transaction
-from nexus_core.errors import NexusError
 from nexus_core.i18n import _, ngettext
 from nexus_core.pricing import OwnPrice, Unpriced
 from pages.components import dialog, figures, price_again
+from pages.components.attempt import told
 from pages.components.markdown import label
 
 DAYS = "90d"
@@ -125,11 +125,8 @@ def _fields(scope: Scope, model: str) -> None:
         _("US dollars per million tokens; 0 is free. All empty: the bundled table holds again from that day on.")
     )
     if st.button(_("Save"), type="primary", icon=":material/save:", key=f"price_save_{model}"):
-        try:
+        with told():
             with transaction(scope) as tx:
                 pricing.set_price(tx, named, first, **amounts)
-        except NexusError as error:
-            st.error(label(error.message), icon=":material/error:")
-        else:
             dialog.close(DIALOG)
             st.rerun()

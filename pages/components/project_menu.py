@@ -9,11 +9,10 @@ import streamlit as st
 
 from nexus_core import projects
 from nexus_core.database import Transaction, transaction
-from nexus_core.errors import NexusError
 from nexus_core.i18n import _, ngettext
 from nexus_core.projects import Contents, Project
 from pages.components import dialog, notice, session
-from pages.components.attempt import attempt, refusal
+from pages.components.attempt import attempt, refusal, told
 from pages.components.markdown import label
 
 T = TypeVar("T")
@@ -149,11 +148,9 @@ def _done(name: str, project_id: UUID | None, words: str, icon: str = notice.DON
 
 def _tried(action: Callable[[Transaction], T]) -> T | None:
     """What an action of the open dialog gives, or None when it was refused, which the dialog then says."""
-    try:
+    with told():
         return _do(action)
-    except NexusError as error:
-        st.error(label(error.message), icon=":material/error:")
-        return None
+    return None
 
 
 def _do(action: Callable[[Transaction], T]) -> T:

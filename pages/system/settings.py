@@ -6,11 +6,10 @@ import streamlit as st
 
 from nexus_core import workspaces
 from nexus_core.database import Scope, transaction
-from nexus_core.errors import NexusError
 from nexus_core.i18n import _
 from nexus_core.workspaces import Workspace
 from pages.components import budget_list, session
-from pages.components.markdown import label
+from pages.components.attempt import told
 
 
 def main() -> None:
@@ -39,12 +38,9 @@ def _workspace(scope: Scope, workspace: Workspace) -> None:
         if st.form_submit_button(
             _("Save"), type="primary", key="settings_save", disabled=still, icon=":material/save:"
         ):
-            try:
+            with told():
                 with transaction(scope) as tx:
                     workspaces.update(tx, name=name, time_zone=zone)
-            except NexusError as error:
-                st.error(label(error.message), icon=":material/error:")
-            else:
                 st.toast(_("Saved."), icon=":material/check:")
 
 

@@ -49,12 +49,19 @@ export default function (component) {
   }
   tab.text = () => field()?.value
   if (former) return tab.end
+  const typed = () => tab.look(true)
+  const left = () => tab.look()
   const soon = () => {
     const before = tab.text()
     setTimeout(() => tab.look(before), 0)
   }
-  const events = ["input", "keydown", "click"]
-  events.forEach((event) => document.addEventListener(event, soon, true)) // before Streamlit
-  tab.end = () => events.forEach((event) => document.removeEventListener(event, soon, true))
+  if (tab.text()) typed() // before this was here
+  const listeners = { input: typed, keydown: soon, click: soon }
+  Object.entries(listeners).forEach(([event, listener]) => document.addEventListener(event, listener, true)) // before Streamlit
+  addEventListener("pagehide", left) // a page that is left runs no timer any more
+  tab.end = () => {
+    Object.entries(listeners).forEach(([event, listener]) => document.removeEventListener(event, listener, true))
+    removeEventListener("pagehide", left)
+  }
   return tab.end
 }
