@@ -53,8 +53,14 @@ export default function (component) {
     const before = tab.text()
     setTimeout(() => tab.look(before), 0)
   }
+  const last = () => tab.look(tab.text())
   const events = ["input", "keydown", "click"]
   events.forEach((event) => document.addEventListener(event, soon, true)) // before Streamlit
-  tab.end = () => events.forEach((event) => document.removeEventListener(event, soon, true))
+  window.addEventListener("pagehide", last)
+  tab.end = () => {
+    events.forEach((event) => document.removeEventListener(event, soon, true))
+    window.removeEventListener("pagehide", last)
+  }
+  last() // what was typed before this script had come
   return tab.end
 }
