@@ -17,6 +17,7 @@ from nexus_core import database, embedded, llm, migrate, worker
 from nexus_core.api import api, health, shared
 from nexus_core.api import signin as signin_pages
 from nexus_core.api.gate import Gate
+from nexus_core.api.shell import Shell
 from nexus_core.errors import NexusError
 from pages.components import frame
 
@@ -49,7 +50,7 @@ else:
     app = st.App(
         __file__,
         routes=[Route("/health", health), *signin_pages.routes, *shared.routes, Mount("/api", app=api)],
-        middleware=[Middleware(Gate)],
+        middleware=[Middleware(Gate), Middleware(Shell)],
         lifespan=lifespan,
         on_script_error=frame.failed,
     )

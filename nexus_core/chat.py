@@ -1,5 +1,6 @@
 """The turn as people know it: send, answer again, edit, stop, watch."""
 
+import time
 from collections.abc import Callable
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from nexus_core.messages import Message
 from nexus_core.turns import Turn
 from nexus_core.worker import worker
 
+LOOK_SECONDS = 0.01
 NOWHERE = Place()
 """Just Chat outside any project."""
 
@@ -127,10 +129,17 @@ def show_version(scope: Scope, message_id: UUID) -> None:
         messages.show_version(tx, message_id)
 
 
-def live(message: Message) -> Live:
-    """A message's parts as far as they have come: from this process while it writes them, else from its row."""
-    found = worker().live(message.id) if message.status == "streaming" else None
-    return found or Live(message.parts, 0)
+def live(message: Message, patience: float = 0.0) -> Live:
+    """A message's parts as far as they have come: from this process while it writes them, else from its row.
+
+    Waits at most `patience` seconds for the first words of an answer that this process has just begun.
+    """
+    until = time.monotonic() + patience
+    while True:
+        found = worker().live(message.id) if message.status == "streaming" else None
+        if found is None or found.version or time.monotonic() > until:
+            return found or Live(message.parts, 0)
+        time.sleep(LOOK_SECONDS)
 
 
 def read(tx: Transaction, conversation_id: UUID, *, before: int | None = None, limit: int = 40) -> list[Message]:

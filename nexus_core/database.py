@@ -4,21 +4,22 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 from uuid import UUID
 
-import psycopg
+from psycopg.errors import QueryCanceled
 from psycopg.types.json import Jsonb
-from sqlalchemy import Connection, CursorResult, Engine, TextClause, create_engine, text
+from sqlalchemy import Connection, CursorResult, Engine, TextClause, text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from nexus_core import embedded
 from nexus_core.config import settings
+from nexus_core.connections import engine_of
 from nexus_core.errors import Conflict, Forbidden, Invalid, NexusError, NotFound, SetupFailed, StoreUnavailable
 from nexus_core.i18n import _
 from nexus_core.text import clean, clean_json
@@ -26,6 +27,9 @@ from nexus_core.text import clean, clean_json
 ROOT = Path(__file__).resolve().parent.parent
 APP_ROLE = "nexus_app"
 ROLES = ("viewer", "operator", "admin")
+PATIENCE = "60s"
+"""How long one statement may take where a person waits for it; jobs and the command line take their time."""
+AWAITED = ("page", "api", "mcp")
 T = TypeVar("T")
 
 
@@ -147,12 +151,6 @@ def url() -> str:
     return settings().database_url or embedded.start()
 
 
-def engine_of(url: str, **options: Any) -> Engine:
-    """An engine whose connections libpq itself opens, so that every form of its URL works, several hosts too."""
-    connect = partial(psycopg.connect, url, connect_timeout=5, application_name="nexus")
-    return create_engine("postgresql+psycopg://", creator=connect, hide_parameters=True, **options)
-
-
 _engine: Engine | None = None
 _app_role: str | None = None
 _lock = Lock()
@@ -223,6 +221,7 @@ def _begin(scope: Scope, snapshot: bool) -> Connection:
                 "workspace_id": str(scope.workspace_id or ""),
                 "user_id": str(scope.user_id or ""),
                 "scope_role": scope.role,
+                "patience": PATIENCE if scope.door in AWAITED else None,
                 "role": _app_role,
             }
             connection.execute(query("database.enter_scope" if _app_role else "database.enter_scope_as_owner"), values)
@@ -270,6 +269,8 @@ def _domain_errors() -> Iterator[None]:
     except IntegrityError as error:
         raise _refused(error) from error
     except (OperationalError, InterfaceError) as error:
+        if isinstance(error.orig, QueryCanceled):
+            raise StoreUnavailable(_("The database took too long to answer; try again in a moment.")) from error
         raise StoreUnavailable(_("The database can't be reached; nothing was lost, try again in a moment.")) from error
     except DBAPIError as error:
         if error.connection_invalidated:

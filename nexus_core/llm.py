@@ -64,7 +64,8 @@ def warm() -> None:
     """Import litellm in a background thread, once; returns at once. For when the first page is out."""
     global _warming
     if not ready() and _warming is None:
-        _warming = threading.Thread(target=_warm, name="warm-litellm")  # no daemon: killed within an import it hangs the end
+        # No daemon: killed in the middle of an import, it leaves a lock on which the interpreter waits at its end.
+        _warming = threading.Thread(target=_warm, name="warm-litellm")
         _warming.start()
 
 

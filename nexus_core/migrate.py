@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from nexus_core import database
+from nexus_core.connections import engine_of
 from nexus_core.errors import SetupFailed
 from nexus_core.i18n import _
 
@@ -123,7 +124,7 @@ def _check(connection: Connection) -> None:
 
 @contextmanager
 def _connect(url: str) -> Iterator[Connection]:
-    engine = database.engine_of(url, poolclass=NullPool)
+    engine = engine_of(url, poolclass=NullPool)
     try:
         connection = engine.connect()
     except DBAPIError as error:

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nexus_core import signin
-from nexus_core.api import html, peers
+from nexus_core.api import html, peers, shell
 from nexus_core.errors import Forbidden, NexusError, Unauthenticated
 from nexus_core.i18n import _
 from nexus_core.sessions import COOKIE, LIFE
@@ -26,8 +26,9 @@ NOT_PAGES = ("/_stcore/", "/media/", "/component/", "/static/", "/app/", "/auth/
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 HEADERS = {
     "content-security-policy": (
-        # the hash is that of the one line of script in Streamlit's own index.html
-        "default-src 'self'; script-src 'self' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='; "
+        # the hashes are those of the one line of script in Streamlit's own index.html, and of ours
+        "default-src 'self'; script-src 'self' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA=' "
+        f"'{shell.SCRIPT_HASH}'; "
         "style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
         "frame-src 'self' blob: data:; media-src 'self' blob: data:; object-src 'none'; base-uri 'self'; "

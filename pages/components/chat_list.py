@@ -3,6 +3,7 @@
 from uuid import UUID
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from nexus_core import conversations
 from nexus_core.conversations import Conversation, Place
@@ -18,10 +19,15 @@ TICK = 3.0  # seconds between two looks while another conversation is being answ
 _TICKING = "chat_list_ticking"
 
 
-def panel(view: View) -> None:
+def room() -> DeltaGenerator:
+    """The room for the list beside the thread, which is drawn after it: what was said counts more."""
+    return st.container(key="chat_panel", width=WIDTH, gap="xsmall")
+
+
+def panel(view: View, room: DeltaGenerator) -> None:
     """The list beside the thread; it follows the answers that are being written in other conversations."""
     ticking = bool(st.session_state.get(_TICKING))
-    with st.container(key="chat_panel", width=WIDTH, gap="xsmall"):
+    with room:
         st.fragment(_followed, run_every=TICK if ticking else None)(view, ticking)
 
 

@@ -21,6 +21,7 @@ from pages.components.markdown import label, literal
 
 LONG = 20_000  # characters; a longer message of a person is shown in a box that scrolls
 TICK = 0.3  # seconds between two looks at an answer that is being written
+FIRST = 0.15  # seconds that the first look may wait for the first words; the built-in assistant has them by then
 JUST_CHAT_FACE = "💬"
 
 
@@ -50,8 +51,9 @@ def face(agent: Agent | None) -> str:
     return agent.emoji if agent else JUST_CHAT_FACE
 
 
-def draw(message: Message, thread: Thread) -> None:
-    """Draw a message, whoever said it."""
+def draw(message: Message, thread: Thread) -> bool:
+    """Draw a message, whoever said it; True where it is newer than the page, which is to be drawn anew then."""
+    newer: Message | None = None
     place = "chat_found" if message.id == thread.found_id else "chat_message"
     with st.container(key=f"{place}_{message.id}"):
         if message.role == "user" and thread.writable and chat_actions.edited() == message.id:
@@ -60,10 +62,11 @@ def draw(message: Message, thread: Thread) -> None:
             _person(message, thread)
         elif message.role != "assistant":
             _aside(message)
-        elif message.status == "streaming":
+        elif message.status == "streaming" and (newer := _ended_meanwhile(message)) is None:
             _watch(message, thread)
         else:
-            _assistant(message, thread)
+            _assistant(newer or message, thread)
+    return newer is not None
 
 
 def _person(message: Message, thread: Thread) -> None:
@@ -172,6 +175,18 @@ def _ending(message: Message, thread: Thread) -> None:
                 on_click=chat_actions.answer_again,
                 args=(message.id,),
             )
+
+
+def _ended_meanwhile(message: Message) -> Message | None:
+    """The answer as it is stored, where it has ended since the page was read; None while it is being written."""
+    if chat.live(message, FIRST).version:
+        return None
+    try:
+        with transaction(session.scope()) as tx:
+            row = messages.get(tx, message.id)
+    except NexusError:
+        return None
+    return row if row.status != "streaming" else None
 
 
 @st.fragment(run_every=TICK)

@@ -20,7 +20,8 @@ from nexus_core.runs import Run
 from pages.components import session
 
 JUST_CHAT = "just-chat"
-PAGE = 40
+PAGE = 20  # messages at first: each costs the browser some milliseconds at every drawing of the page
+MORE = 80  # and with each "Show earlier"
 _OPENED = "chat_opened"
 
 
@@ -126,8 +127,8 @@ def shown(conversation_id: UUID | None) -> int:
 
 
 def show_earlier(conversation_id: UUID) -> None:
-    """Show one page more of the messages."""
-    st.session_state[f"chat_shown_{conversation_id}"] = shown(conversation_id) + 2 * PAGE
+    """Show more of the messages."""
+    st.session_state[f"chat_shown_{conversation_id}"] = shown(conversation_id) + MORE
 
 
 def load(scope: Scope, asked: Wanted, limit: int) -> View:

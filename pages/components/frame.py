@@ -47,6 +47,7 @@ def sections() -> dict[str, list[tuple[str, str, str]]]:
     }
 
 
+@session.one_drawing()
 def run() -> None:
     """Draw the frame and, in it, the page of the URL."""
     st.set_page_config(page_title="Nexus", page_icon=str(ROOT / "static" / "favicon.png"), layout="wide")

@@ -1,5 +1,7 @@
 """Who looks at the page, and where they are; resolved anew on every run, from the cookie and the URL."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from uuid import UUID
 
 import streamlit as st
@@ -12,15 +14,29 @@ from nexus_core.signin import Identity
 
 _PAGE = "session_page"
 _QUERY = "session_query"
+_WHO = "session_who"
 _ARRIVED = "session_arrived"
 
 
 def who() -> Identity:
     """The signed-in person; raises Unauthenticated once the session has ended. Tests replace this function."""
-    identity = signin.resolve(st.context.cookies.get(sessions.COOKIE))
+    known: Identity | None = st.session_state.get(_WHO)
+    identity = known or signin.resolve(st.context.cookies.get(sessions.COOKIE))
     if identity is None:
         raise Unauthenticated(_("You are not signed in any more."))
+    if _WHO in st.session_state:
+        st.session_state[_WHO] = identity
     return identity
+
+
+@contextmanager
+def one_drawing() -> Iterator[None]:
+    """Ask only once who is there, for all that is drawn inside; clicks and fragments ask for themselves."""
+    st.session_state[_WHO] = None
+    try:
+        yield
+    finally:
+        st.session_state.pop(_WHO, None)
 
 
 def scope() -> Scope:

@@ -34,15 +34,18 @@ def page() -> None:
     chat_place.settle(view)
     composer.draw(view)  # first: a page that has a bottom opens at its end
     with st.container(key="chat_page", horizontal=True, wrap=False, gap="medium"):
-        chat_list.panel(view)
+        room = chat_list.room()
         with st.container(key="chat_thread", gap="small"):
             chat_header.draw(view)
             say()
-            thread(view)
+            newer = thread(view)
+        chat_list.panel(view, room)
+    if newer:
+        st.rerun()
 
 
-def thread(view: View) -> None:
-    """The messages, oldest first, or the invitation to begin."""
+def thread(view: View) -> bool:
+    """The messages, oldest first, or the invitation to begin; True when an answer ended since the page was read."""
     if not view.messages:
         chat_empty.draw(view)
     if view.conversation and view.conversation.status == "archived":
@@ -50,8 +53,7 @@ def thread(view: View) -> None:
     if view.earlier and view.conversation:
         earlier(view)
     shared = chat_message.thread(view)
-    for message in view.messages:
-        chat_message.draw(message, shared)
+    newer = [chat_message.draw(message, shared) for message in view.messages]
     if view.found and view.conversation:
         if view.found.id not in {message.id for message in view.messages}:
             st.caption(_("The message that the link names is another version of one of these."))
@@ -63,6 +65,7 @@ def thread(view: View) -> None:
             on_click=chat_place.go,
             args=(view.conversation.id,),
         )
+    return any(newer)
 
 
 def earlier(view: View) -> None:

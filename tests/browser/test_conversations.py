@@ -14,7 +14,6 @@ from tests.browser.conftest import settle
 from tests.browser.test_journeys import App
 from tests.store import do
 
-pytestmark = pytest.mark.console_errors_allowed
 PATIENCE = 30_000
 
 

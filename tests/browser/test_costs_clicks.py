@@ -14,9 +14,6 @@ from tests.browser.conftest import settle
 from tests.browser.test_journeys import App
 from tests.nexus_core import ledger
 
-# Opened at a page's own address, Streamlit asks for its files below that address first, which the console tells.
-pytestmark = pytest.mark.console_errors_allowed
-
 PATIENCE = 30_000
 AN_HOUR_LATER = "(now => { Date.now = () => now() + 3_600_000 })(Date.now)"
 SHOW = """shown => {

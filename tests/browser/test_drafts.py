@@ -2,7 +2,6 @@
 
 import threading
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from nexus_core.database import Scope, transaction
@@ -10,7 +9,6 @@ from tests.browser.conftest import settle
 from tests.browser.test_journeys import BOX, PATIENCE, App, app, say, slow, thread  # noqa: F401
 from tests.nexus_core.conversing import ask
 
-pytestmark = pytest.mark.console_errors_allowed
 UNSENT = "[class*='st-key-chat_unsent_text'] textarea"
 
 

@@ -17,10 +17,8 @@ from nexus_core import agents, chat, conversations, messages, profiles
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from tests.browser.conftest import ROOT, free_port, settle, wait_for
+from tests.nexus_core.conversing import ask
 from tests.nexus_core.model_server import ModelServer
-
-# Opened at a page's own address, Streamlit asks for its files below that address first, which the console tells.
-pytestmark = pytest.mark.console_errors_allowed
 
 WORDS = [f"word{number} " for number in range(60)]
 BOX = ".st-key-chat_bottom textarea"
@@ -87,6 +85,7 @@ def thread(page: Page) -> Any:
     return page.locator(".st-key-chat_thread")
 
 
+@pytest.mark.console_errors_allowed  # the page looks for a server that is gone
 def test_from_the_first_start_to_the_first_answer(browser: Browser, page: Page, tmp_path: Path,
                                                   monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.delenv("NEXUS_DATABASE_URL", raising=False)
@@ -139,8 +138,9 @@ def test_stop_keeps_what_came(app: App, page: Page, scope: Scope, slow: threadin
     say(page, "Tell me everything")
     expect(thread(page)).to_contain_text("word19", timeout=PATIENCE)
     page.locator(".st-key-chat_stop button").click()
-    expect(page.locator(".st-key-chat_stop")).to_have_count(0, timeout=PATIENCE)
+    expect(thread(page)).to_contain_text("what had been written is kept", timeout=PATIENCE)
     expect(thread(page)).to_contain_text("word19")
+    expect(page.locator(".st-key-chat_stop")).to_have_count(0)
     with transaction(scope) as tx:
         conversation = conversations.active(tx, Place())
         assert conversation is not None
@@ -149,6 +149,7 @@ def test_stop_keeps_what_came(app: App, page: Page, scope: Scope, slow: threadin
     assert answer.body.strip().endswith("word19")
 
 
+@pytest.mark.console_errors_allowed  # the page looks for a server that is gone
 def test_a_killed_server_leaves_a_usable_conversation(app: App, page: Page, slow: threading.Event) -> None:
     page.goto(f"{app.address}/chat")
     say(page, "Tell me everything")
@@ -162,6 +163,30 @@ def test_a_killed_server_leaves_a_usable_conversation(app: App, page: Page, slow
     expect(thread(page)).to_contain_text("try again", timeout=PATIENCE)
     say(page, "Once more")
     expect(thread(page)).to_contain_text("word59", timeout=PATIENCE)
+
+
+@pytest.mark.console_errors_allowed  # Streamlit says there, too, that there is no such page
+def test_an_unknown_address_of_several_steps_says_so_and_shows_home(app: App, page: Page) -> None:
+    page.goto(f"{app.address}/a/deep/address")
+    expect(page.get_by_role("dialog")).to_contain_text("Page not found", timeout=PATIENCE)
+    expect(page.get_by_role("heading", name="Welcome", include_hidden=True)).to_be_visible(timeout=PATIENCE)
+
+
+def test_each_click_is_one_step_back(app: App, page: Page, scope: Scope) -> None:
+    made = [ask(scope, f"Words {number}", session_id=str(number))[0].conversation_id for number in range(3)]
+    page.goto(app.address)
+    settle(page)
+    page.get_by_role("link", name="Chat", exact=True).click()
+    expect(thread(page)).to_contain_text("Words 2", timeout=PATIENCE)
+    page.wait_for_url(f"**/chat?conversation={made[2]}")
+    for number in (0, 1):
+        page.locator(f".st-key-chat_open_panel_{made[number]} button").click()
+        expect(thread(page)).to_contain_text(f"Words {number}", timeout=PATIENCE)
+    for number in (0, 2):
+        page.go_back()
+        expect(thread(page)).to_contain_text(f"Words {number}", timeout=PATIENCE)
+    page.go_back()
+    expect(page.get_by_role("heading", name="Welcome")).to_be_visible(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("width", [480, 1440])

@@ -16,8 +16,6 @@ from nexus_core.parts import text
 from tests.browser.conftest import settle
 from tests.browser.test_journeys import PATIENCE, App
 
-pytestmark = pytest.mark.console_errors_allowed
-
 
 @pytest.fixture
 def project_id(scope: Scope) -> UUID:

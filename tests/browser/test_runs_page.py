@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from nexus_core import projects, runs
@@ -11,7 +10,6 @@ from nexus_core.database import Scope, transaction
 from tests.browser.conftest import settle
 from tests.browser.test_journeys import App, app
 
-pytestmark = pytest.mark.console_errors_allowed  # see test_journeys
 __all__ = ["app"]
 TABLE = ".st-key-runs_table"
 

@@ -1,6 +1,7 @@
 """Sending, sending again, sending at once; real database, real model server on loopback."""
 
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -52,6 +53,20 @@ def test_the_question_is_stored_before_the_model_is_called(me: Scope, database_u
         "succeeded", "openai/gpt-4o-mini", "served-1", "local",
     )  # fmt: skip
     assert (run.input_tokens, run.output_tokens, run.usage_source) == (11, 7, "provider")
+
+
+def test_a_first_look_waits_for_the_first_words_and_no_longer_than_it_may(me: Scope) -> None:
+    tap = Tap(first="")
+    with ModelServer(tap) as server:
+        connect(me, server.base)
+        turn = chat.send(me, "Count")
+        with transaction(me) as tx:
+            answer = messages.get(tx, turn.answer_id)
+        begun = time.monotonic()
+        assert chat.live(answer, 0.2).version == 0 and time.monotonic() - begun >= 0.2
+        assert tap.flowing.wait(15)
+        tap.opened.set()
+        assert chat.live(answer, 15).version or settled(me, turn).body == "three."
 
 
 def test_an_answer_without_any_model_remembers(me: Scope) -> None:

@@ -1,7 +1,9 @@
 """The database is stopped and started again beneath the application."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -89,19 +91,27 @@ def test_an_answer_outlives_a_restart_of_the_database(
         until(lambda: not count(server.url, "search_queue"))  # the background jobs came back, too
 
 
-def test_stop_needs_no_database(server: Server, me: Scope) -> None:
+def test_stop_needs_no_database_where_this_process_writes_the_answer(server: Server, me: Scope) -> None:
     tap = Tap()
     with ModelServer(tap) as model:
         connect(me, model.base)
         turn = chat.send(me, "Count")
         assert tap.flowing.wait(15)
         until(lambda: message(me, turn.answer_id).body)
+
         server.stop()
+        stranger = replace(me, user_id=UUID(int=7))
+        assert not chat.stop_here(stranger, turn.conversation_id), (
+            "only what one began oneself, without asking the rows"
+        )
+        with pytest.raises(StoreUnavailable):
+            chat.stop(stranger, turn.conversation_id)
         assert chat.stop(me, turn.conversation_id)
+        tap.opened.set()  # comes too late
+
         server.start()
         answer = settled(me, turn)
         assert answer.status == "stopped" and answer.body and answer.body != "One two three."
-        tap.opened.set()
 
 
 def test_an_answer_that_has_not_begun_waits_for_the_database(
