@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from nexus_core import budgets, compaction, leases, recall, rollup, shelf, tags
+from nexus_core import budgets, compaction, leases, recall, retention, rollup, shelf, tags
 from nexus_core.database import Scope, transaction
 from nexus_core.draft import Live
 from nexus_core.errors import StoreUnavailable
@@ -45,6 +45,7 @@ class Worker:
         asyncio.run_coroutine_threadsafe(self._learn(), self._loop)
         asyncio.run_coroutine_threadsafe(self._sum_up(), self._loop)
         asyncio.run_coroutine_threadsafe(self._every(PURGE_SECONDS, _purge), self._loop)
+        asyncio.run_coroutine_threadsafe(self._every(PURGE_SECONDS, retention.apply), self._loop)
 
     def _run(self) -> None:
         self._loop.run_forever()

@@ -30,7 +30,8 @@ def thing(entity: str) -> str:
     words = {
         "agent": _("agent"), "audit": _("audit"), "budget": _("budget"), "conversation": _("conversation"),
         "memory": _("project memory"), "person": _("person"), "price": _("price"), "profile": _("profile"),
-        "project": _("project"), "proposal": _("proposal"), "repricing": _("re-pricing"), "run": _("run"),
+        "project": _("project"), "proposal": _("proposal"), "repricing": _("re-pricing"),
+        "retention": _("retention rule"), "run": _("run"),
         "share": _("share link"), "tag": _("tag"), "task": _("task"), "token": _("token"), "view": _("saved view"),
         "workspace": _("workspace"),
     }  # fmt: skip
