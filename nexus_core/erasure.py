@@ -72,7 +72,8 @@ def _remove(tx: Transaction, person_id: UUID, name: str) -> dict[str, int]:
     def run(statement: str, **params: object) -> None:
         found[statement.partition(".")[2]] = tx.execute(statement, person_id=person_id, **params).rowcount
 
-    tx.execute("erasure.stop", person_id=person_id)
+    for statement in ("erasure.lock_memories", "erasure.lock_conversations", "erasure.stop"):
+        tx.execute(statement, person_id=person_id)
     unique = bool(name) and not tx.execute("erasure.namesakes", person_id=person_id, name=name).scalar_one()
     run("erasure.tags")
     while tx.execute("erasure.quotes", person_id=person_id).rowcount:

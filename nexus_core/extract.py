@@ -14,6 +14,8 @@ from nexus_core.text import clip, plain
 
 MOST = 400
 """Sentences that are compared, each with each; of more, the newest."""
+FEWEST, PART, BEST = 8, 4, 20
+"""One sentence in PART is kept, FEWEST at least and BEST at most: an extract of nearly everything is none."""
 LONGEST = 300
 """Grapheme clusters of one sentence."""
 
@@ -31,7 +33,7 @@ def summary(texts: Sequence[str], budget: int) -> str:
     used = 0
     for place in sorted(range(len(said)), key=lambda index: (-ranks[index], -index)):
         used += tokens.count(said[place][0]) + 2
-        if used > budget:
+        if used > budget or len(kept) >= min(BEST, max(FEWEST, len(said) // PART)):
             break
         kept.append(place)
     return "\n".join(f"- {said[place][0]}" for place in sorted(kept))

@@ -77,8 +77,8 @@ def store(
 ) -> bool:  # fmt: skip
     """Keep a summary of the messages `said` (numbers, oldest first) and of those that the `former` one stood for.
 
-    The conversation is `summarized` then. False, and nothing kept, where the conversation is gone, its path no longer
-    leads over the last of them, or another summary reaches as far.
+    The conversation is `summarized` then. False, and nothing kept, where any of it is gone or no longer on the
+    path that is shown, or another summary reaches as far.
     """
     values: dict[str, Any] = {"from_seq": former.from_seq if former else said[0], "to_seq": said[-1]}
     kept = tx.execute(
@@ -87,6 +87,8 @@ def store(
         conversation_id=conversation_id,
         body_md=body_md,
         former_md=former.body_md if former else "",
+        former_id=former.id if former else None,
+        said=list(said),
         tokens=tokens.count(body_md),
         method=method,
         run_id=run_id,

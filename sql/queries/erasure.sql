@@ -1,3 +1,15 @@
+-- name: lock_memories
+-- Memories before conversations before runs: the order in which answers, proposals and summaries end, or two would wait for
+-- each other.
+SELECT project_id FROM project_memories WHERE workspace_id = :workspace_id ORDER BY project_id FOR UPDATE;
+
+-- name: lock_conversations
+SELECT c.id FROM conversations c
+WHERE c.workspace_id = :workspace_id AND (c.user_id = :person_id OR c.active_run_id IN (
+  SELECT r.id FROM assistant_runs r WHERE r.workspace_id = :workspace_id AND r.user_id = :person_id))
+ORDER BY c.id
+FOR UPDATE;
+
 -- name: stop
 -- Their answers that are being written lose their lease, so that nothing of them comes back; other runs of theirs end.
 WITH ended AS (

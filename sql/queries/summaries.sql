@@ -41,12 +41,19 @@ SELECT EXISTS (SELECT FROM assistant_runs
                  AND status = 'running') AS found;
 
 -- name: store
--- The conversation shows it as its own summary, unless a person has written another one.
+-- Only of what is still there, all of it: what was erased meanwhile stands in no summary. The conversation shows it as its
+-- own summary, unless a person has written another one.
 WITH kept AS (
   INSERT INTO summaries (workspace_id, id, conversation_id, from_seq, to_seq, body_md, tokens, method, run_id)
   SELECT m.workspace_id, :id, m.conversation_id, :from_seq, m.seq, :body_md, :tokens, :method, CAST(:run_id AS uuid)
   FROM messages m
   WHERE m.workspace_id = :workspace_id AND m.conversation_id = :conversation_id AND m.seq = :to_seq AND m.active
+    AND cardinality(CAST(:said AS bigint[])) = (
+      SELECT count(*) FROM messages o
+      WHERE o.workspace_id = :workspace_id AND o.conversation_id = :conversation_id AND o.active
+        AND o.seq = ANY(CAST(:said AS bigint[])))
+    AND (CAST(:former_id AS uuid) IS NULL OR EXISTS (
+      SELECT FROM summaries f WHERE f.workspace_id = :workspace_id AND f.id = :former_id))
     AND NOT EXISTS (
       SELECT FROM summaries s
       JOIN messages e ON e.workspace_id = :workspace_id AND e.conversation_id = :conversation_id AND e.seq = s.to_seq

@@ -281,6 +281,8 @@ def test_an_extract_is_bounded_and_total() -> None:
     assert extract.summary([], 100) == extract.summary(["", "…", "?!"], 100) == ""
     many = [f"Sentence number {n} speaks of bridge {n % 7}." for n in range(3000)]
     assert 0 < len(extract.summary(many, 100).splitlines()) < 15
+    assert len(extract.summary(many[:60], 10_000).splitlines()) == 15  # it shortens, whatever there is room for
+    assert len(extract.summary(many, 10_000).splitlines()) == 20
 
 
 def test_many_are_summarised_where_there_is_something_to(scope: Scope) -> None:
