@@ -1,4 +1,4 @@
-"""The command line: python -m nexus_core serve | migrate | backup | export | import | url | doctor | stop."""
+"""The command line: python -m nexus_core serve | migrate | backup | export | import | erase | url | doctor | stop."""
 
 import argparse
 import os
@@ -6,7 +6,19 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from nexus_core import backup, config, database, doctor, embedded, exchange, importing, migrate, serve, signin
+from nexus_core import (
+    backup,
+    config,
+    database,
+    doctor,
+    embedded,
+    erasure,
+    exchange,
+    importing,
+    migrate,
+    serve,
+    signin,
+)
 from nexus_core.database import Scope
 from nexus_core.errors import NexusError, SetupFailed
 from nexus_core.i18n import _, ngettext
@@ -24,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     config.reset()
     command: Callable[..., int] = given.command
     try:
+        if given.email is not None:
+            return _erase(given.email, given.yes)
         return command(given.file) if given.file else command()
     except NexusError as error:
         print(f"nexus: {error.message}", file=sys.stderr)
@@ -36,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m nexus_core", description=_("Assistants that remember, over PostgreSQL.")
     )
-    parser.set_defaults(host=None, port=None, file=None)
+    parser.set_defaults(host=None, port=None, file=None, email=None)
     commands = parser.add_subparsers(required=True, metavar="command")
     start = commands.add_parser("serve", help=_("serve cockpit and API on one port"))
     start.add_argument("--host", help=_("address to listen on (default: NEXUS_HOST, else 127.0.0.1)"))
@@ -53,6 +67,10 @@ def _parser() -> argparse.ArgumentParser:
         "file", type=Path, metavar="FILE", help=_("Nexus' own JSON, ChatGPT's or Claude's export, or a zip")
     )
     in_.set_defaults(command=_import)
+    erase = commands.add_parser("erase", help=_("erase a person: everything of theirs, for good"))
+    erase.add_argument("email", metavar="EMAIL", help=_("the person's e-mail address"))
+    erase.add_argument("--yes", action="store_true", help=_("do it; without this nothing happens"))
+    erase.set_defaults(command=_erase)
     for name, command, words in (
         ("migrate", _migrate, _("bring the database to this version's schema")),
         ("url", _url, _("print the database's URL for psql and pg_dump; the bundled server is left running")),
@@ -122,6 +140,20 @@ def _import(path: Path) -> int:
     finally:
         embedded.release()
     return 1 if failed else 0
+
+
+def _erase(email: str, yes: bool) -> int:
+    if not yes:
+        print(_("This erases everything of {email} for good. Add --yes to do it.").format(email=email), file=sys.stderr)
+        return 1
+    try:
+        erased = erasure.erase(_owner(), email)
+    finally:
+        embedded.release()
+    for table, rows in erased.removed.items():
+        print(f"{table}: {rows:,}")
+    print(_("Erased.") if erased.whole else _("Erased here; another workspace still has this person."))
+    return 0
 
 
 def _url() -> int:

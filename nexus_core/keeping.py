@@ -5,20 +5,35 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from nexus_core import conversations, memories, messages, people, projects, proposing, rollup, shelf, suggestions, tags
+from nexus_core import (
+    compaction,
+    conversations,
+    memories,
+    messages,
+    people,
+    projects,
+    proposing,
+    rollup,
+    shelf,
+    suggestions,
+    tags,
+)
 from nexus_core.conversations import Conversation
 from nexus_core.database import Scope, Transaction, transaction
-from nexus_core.errors import Conflict, Invalid
+from nexus_core.errors import Busy, Conflict, Invalid, NexusError
 from nexus_core.i18n import _
 from nexus_core.memories import Memory
 from nexus_core.messages import Message
 from nexus_core.projects import Task
 from nexus_core.proposals import Said
 from nexus_core.text import clip, plain
+from nexus_core.worker import worker
 
 KINDS = ("decisions", "open_questions", "risks")
 FEW = 5
 """Conversations put away at once that the assistant reads; tidying up hundreds is no reason to ask a model for each."""
+MOST = 20
+"""Conversations that are summarised at once."""
 LONGEST = 300
 """Grapheme clusters of a message that become an entry's sentence; the link leads to the rest."""
 
@@ -87,6 +102,36 @@ def undo(scope: Scope, kept: Kept) -> Memory:
             raise Conflict(_("Somebody has changed this entry since; edit it in the project's memory."))
         values[kept.field] = [entry for entry in values[kept.field] if entry != kept.entry]
         return memories.replace(tx, kept.project_id, version=memory.version, **values)
+
+
+def summarise(scope: Scope, conversation_id: UUID) -> bool:
+    """Have a conversation summarised in the background, but for its newest messages; False where a budget says no.
+
+    What comes of it is a run of kind summary in the ledger. Raises what `compaction.asked` raises.
+    """
+    job = compaction.asked(scope, conversation_id)
+    if job is not None:
+        worker().begin(compaction.work(job))
+    return job is not None
+
+
+def summarise_all(scope: Scope, ids: Sequence[UUID]) -> int:
+    """The same for several, those left out that have nothing to summarise; how many were begun.
+
+    Raises what `summarise` raises where none was, and Invalid for more than MOST.
+    """
+    if len(ids) > MOST:
+        raise Invalid(_("At most {n} conversations at a time.").format(n=MOST))
+    begun = 0
+    refused: NexusError | None = None
+    for one in ids:
+        try:
+            begun += summarise(scope, one)
+        except (Busy, Invalid) as error:
+            refused = error
+    if refused is not None and not begun:
+        raise refused
+    return begun
 
 
 def update_task(scope: Scope, task_id: UUID, **changes: Any) -> tuple[Task, UUID | None]:

@@ -129,6 +129,7 @@ def begin(
     project_id: UUID | None = None,
     conversation_id: UUID | None = None,
     task_id: UUID | None = None,
+    agent_id: UUID | None = None,
 ) -> UUID:
     """Enter a call that answers nobody (test, summary, proposal) before it is made; returns its id."""
     run_id = uuid7()
@@ -144,6 +145,7 @@ def begin(
         project_id=project_id,
         conversation_id=conversation_id,
         task_id=task_id,
+        agent_id=agent_id,
     )
     return run_id
 

@@ -1,6 +1,6 @@
 """Tags: the workspace's own words on conversations."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -39,8 +39,9 @@ def add(tx: Transaction, conversation_ids: Collection[UUID], names: Iterable[str
     """Put tags on conversations, making those that are new. Raises Forbidden, NotFound, Invalid."""
     ids, wanted = _present(tx, conversation_ids), _named(names)
     if wanted:
-        tx.execute("tags.attach", conversations=ids, tags=[tag.id for tag in _make(tx, wanted)])
-        _changed(tx, ids, {"added": wanted})
+        made = [tag.id for tag in _make(tx, wanted)]
+        tx.execute("tags.attach", conversations=ids, tags=made)
+        _changed(tx, ids, {"added": made})
 
 
 def remove(tx: Transaction, conversation_ids: Collection[UUID], names: Iterable[str]) -> None:
@@ -49,7 +50,7 @@ def remove(tx: Transaction, conversation_ids: Collection[UUID], names: Iterable[
     if wanted:
         known = [tag.id for tag in tx.all(Tag, "tags.named", names=wanted)]
         tx.execute("tags.detach", conversations=ids, tags=known, others=False)
-        _changed(tx, ids, {"removed": wanted})
+        _changed(tx, ids, {"removed": known})
 
 
 def replace(tx: Transaction, conversation_id: UUID, names: Iterable[str]) -> None:
@@ -58,7 +59,7 @@ def replace(tx: Transaction, conversation_id: UUID, names: Iterable[str]) -> Non
     kept = [tag.id for tag in _make(tx, wanted)]
     tx.execute("tags.detach", conversations=ids, tags=kept, others=True)
     tx.execute("tags.attach", conversations=ids, tags=kept)
-    _changed(tx, ids, {"set": wanted})
+    _changed(tx, ids, {"set": kept})
 
 
 def prune(tx: Transaction) -> int:
@@ -90,7 +91,7 @@ def _present(tx: Transaction, conversation_ids: Collection[UUID]) -> list[UUID]:
     return found
 
 
-def _changed(tx: Transaction, ids: list[UUID], detail: dict[str, list[str]]) -> None:
+def _changed(tx: Transaction, ids: list[UUID], detail: Mapping[str, list[UUID]]) -> None:
     tx.execute("tags.touch", conversations=ids)
     for conversation_id in ids:
         audit.record(tx, "tag", "conversation", conversation_id, dict(detail))

@@ -44,7 +44,7 @@ def save(tx: Transaction, page: str, name: str, query: Mapping[str, Sequence[str
         raise Invalid(_("A view needs a name."), field="name")
     kept = Json({key: list(values) for key, values in query.items()})
     view = tx.get(View, "views.save", id=uuid7(), page=page, name=name, query=kept, shared=shared)
-    audit.record(tx, "save", "view", view.id, {"page": page, "name": name, "shared": shared})
+    audit.record(tx, "save", "view", view.id, {"page": page, "shared": shared})
     return view
 
 
@@ -54,4 +54,4 @@ def remove(tx: Transaction, view_id: UUID) -> None:
     row = tx.execute("views.remove", id=view_id, any=is_admin).first()
     if row is None:
         raise NotFound(_("There is no such view here."))
-    audit.record(tx, "delete", "view", view_id, {"name": row.name, "shared": row.shared})
+    audit.record(tx, "delete", "view", view_id, {"shared": row.shared})

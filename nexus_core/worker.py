@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from nexus_core import budgets, leases, recall, rollup, shelf, tags
+from nexus_core import budgets, compaction, leases, recall, retention, rollup, shelf, tags
 from nexus_core.database import Scope, transaction
 from nexus_core.draft import Live
 from nexus_core.errors import StoreUnavailable
@@ -45,6 +45,7 @@ class Worker:
         asyncio.run_coroutine_threadsafe(self._learn(), self._loop)
         asyncio.run_coroutine_threadsafe(self._sum_up(), self._loop)
         asyncio.run_coroutine_threadsafe(self._every(PURGE_SECONDS, _purge), self._loop)
+        asyncio.run_coroutine_threadsafe(self._every(PURGE_SECONDS, retention.apply), self._loop)
 
     def _run(self) -> None:
         self._loop.run_forever()
@@ -61,12 +62,15 @@ class Worker:
         generation = Generation(turn, scope)
         task = generation.start()
         self._generations[turn.answer_id] = (generation, task)
-        task.add_done_callback(lambda _task: self._forget(turn.answer_id))
+        task.add_done_callback(lambda _task: self._forget(generation))
         ready.set()
 
-    def _forget(self, answer_id: UUID) -> None:
-        self._generations.pop(answer_id, None)
+    def _forget(self, generation: Generation) -> None:
+        turn = generation.turn
+        self._generations.pop(turn.answer_id, None)
         self._poke.set()
+        if generation.ending == "done":
+            self.begin(compaction.after_answer(generation.scope, turn))
 
     def live(self, answer_id: UUID) -> Live | None:
         """The answer so far, from its first chunk; None when this process is not writing it (any more)."""

@@ -91,6 +91,7 @@ INSERT INTO repriced_runs (workspace_id, repricing_id, run_id) VALUES (:w, :repr
 INSERT INTO budgets (workspace_id, id, scope, project_id, amount) VALUES (:w, :budget, 'project', :project, 10);
 INSERT INTO budgets (workspace_id, scope, agent_id, amount) VALUES (:w, 'agent', :agent, 10);
 INSERT INTO budget_holds (workspace_id, budget_id, request_id, amount) VALUES (:w, :budget, :run, 1);
+INSERT INTO retention_rules (workspace_id, project_id, archive_after_days) VALUES (:w, :project, 30);
 INSERT INTO saved_views (workspace_id, user_id, page, name, query, shared)
   VALUES (:w, :u, 'costs', 'Mine', '{}', false), (:w, :u, 'costs', 'Ours', '{}', true)
 """

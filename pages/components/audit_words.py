@@ -18,7 +18,8 @@ def _action(action: str) -> str:
         "read": _("Read"), "reject": _("Rejected"), "rename": _("Renamed"), "restore": _("Restored"),
         "revoke": _("Revoked"), "save": _("Saved"), "set": _("Set"), "set_password": _("Password set"),
         "share": _("Shared"), "sign_in": _("Signed in"), "sign_in_failed": _("Sign-in failed"),
-        "sign_out": _("Signed out"), "tag": _("Tagged"), "trash": _("Put into the trash"), "undo": _("Undone"),
+        "sign_out": _("Signed out"), "summarize": _("Summarised"), "tag": _("Tagged"),
+        "trash": _("Put into the trash"), "undo": _("Undone"),
         "untag": _("Untagged"), "update": _("Changed"),
     }  # fmt: skip
     return words.get(action, action.replace("_", " ").capitalize())
@@ -29,7 +30,8 @@ def thing(entity: str) -> str:
     words = {
         "agent": _("agent"), "audit": _("audit"), "budget": _("budget"), "conversation": _("conversation"),
         "memory": _("project memory"), "person": _("person"), "price": _("price"), "profile": _("profile"),
-        "project": _("project"), "proposal": _("proposal"), "repricing": _("re-pricing"), "run": _("run"),
+        "project": _("project"), "proposal": _("proposal"), "repricing": _("re-pricing"),
+        "retention": _("retention rule"), "run": _("run"),
         "share": _("share link"), "tag": _("tag"), "task": _("task"), "token": _("token"), "view": _("saved view"),
         "workspace": _("workspace"),
     }  # fmt: skip

@@ -57,6 +57,20 @@ def unarchive(ids: Ids) -> None:
         _say(words.format(n=len(changed)))
 
 
+def summarise(ids: Ids) -> None:
+    """Have conversations summarised in the background."""
+    begun = attempt(REFUSED, lambda: keeping.summarise_all(session.scope(), ids))
+    if begun:
+        words = ngettext(
+            "{n} summary is being made; it appears in the details.",
+            "{n} summaries are being made; they appear in the details.",
+            begun,
+        )
+        _say(words.format(n=begun))
+    elif begun == 0:
+        _say(_("A budget lets no summary be made now; the conversation’s runs say which."))
+
+
 def trash(ids: Ids) -> None:
     """Move conversations to the trash."""
     if _done(lambda tx: shelf.trash(tx, ids)):

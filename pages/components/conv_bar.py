@@ -30,6 +30,7 @@ def actions() -> list[Action]:
         Action("tag", _("Tag …"), ":material/sell:", lambda ids: conv_actions.ask("tag", ids)),
         Action("archive", _("Archive"), ":material/archive:", conv_actions.archive),
         Action("unarchive", _("Bring back"), ":material/unarchive:", conv_actions.unarchive),
+        Action("summarise", _("Summarise now"), ":material/compress:", conv_actions.summarise),
         Action("move", _("Move …"), ":material/drive_file_move:", lambda ids: conv_actions.ask("move", ids)),
         Action("export", _("Export …"), ":material/download:", lambda ids: conv_actions.ask("export", ids)),
         Action(

@@ -17,6 +17,7 @@ from pages.components import (
     conv_messages,
     conv_place,
     conv_rows,
+    conv_summaries,
     conv_words,
     figures,
     session,
@@ -94,10 +95,12 @@ def _body(found: Conversation, carried: list[str], names: Names, editable: bool)
         conv_messages.draw(found, editable=editable)
     elif current == "runs":
         conv_details.ledger(found)
-    elif editable:
-        conv_details.form(found, carried, list(names.tags.values()))
     else:
-        conv_details.read(found, carried)
+        if editable:
+            conv_details.form(found, carried, list(names.tags.values()))
+        else:
+            conv_details.read(found, carried)
+        conv_summaries.draw(found)
 
 
 def _turn() -> None:

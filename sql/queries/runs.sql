@@ -67,10 +67,10 @@ LIMIT 1;
 
 -- name: begin
 -- A call that answers nobody, entered before it is made.
-INSERT INTO assistant_runs (workspace_id, id, request_id, kind, project_id, conversation_id, task_id, user_id, prompt_summary,
-                            model, provider, runtime, profile_slug, status, started_at)
-VALUES (:workspace_id, :id, :id, :kind, :project_id, :conversation_id, :task_id, :user_id, :prompt_summary, :model,
-        :provider, :runtime, :profile_slug, 'running', clock_timestamp());
+INSERT INTO assistant_runs (workspace_id, id, request_id, kind, project_id, conversation_id, task_id, agent_id, user_id,
+                            prompt_summary, model, provider, runtime, profile_slug, status, started_at)
+VALUES (:workspace_id, :id, :id, :kind, :project_id, :conversation_id, :task_id, :agent_id, :user_id, :prompt_summary,
+        :model, :provider, :runtime, :profile_slug, 'running', clock_timestamp());
 
 -- name: newest_proposal
 SELECT id, request_id, attempt, kind, project_id, task_id, conversation_id, agent_id, user_id, prompt_summary, response_summary,

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from nexus_core import audit, conversations, messages, parts, recall, shelf, tags
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
-from tests.nexus_core.conversing import agent, ask, project
+from tests.nexus_core.conversing import agent, ask, project, until
 from tests.store import do
 
 PAGE = "memory/conversations.py"
@@ -265,3 +265,22 @@ def test_search_is_one_key_away_from_anywhere(operator: Scope, open_page: Any) -
     assert button.proto.shortcut.lower() == "ctrl+k"
     assert page.title[0].value == "Agents"
     assert button.click().run().title[0].value == "Conversations"
+
+
+def test_a_summary_is_asked_for_and_opens_to_its_messages(operator: Scope, open_page: Any) -> None:
+    one = say(operator, *(f"The bridge costs {n} million. {HOSTILE}" for n in range(8)), title="Bridge")
+    short = say(operator, "hello", title="Short")
+    page = choose(open_page(operator, PAGE), short)
+    page = page.button(key="conv_do_summarise").click().run()
+    assert "nothing to summarise" in words(page)
+    page = choose(page, one)
+    page = page.button(key="conv_do_summarise").click().run()
+    assert "1 summary is being made" in words(page)
+    until(lambda: status(operator, one) == "summarized")
+    page = open_page(operator, PAGE, conversation=one, tab="details")
+    assert not page.exception and "sentences as they were said, chosen without a model" in words(page)
+    assert [box.label.split(" · ")[0] for box in page.expander] == ["Messages 1 to 4"]
+    assert "The bridge costs 3 million" in words(page) and "The bridge costs 5 million" not in words(page)
+    (toggle,) = [found for found in page.toggle if found.key.startswith("conv_made_open")]
+    page = toggle.set_value(True).run()
+    assert "**Olga**" in words(page) and "<img" not in words(page).replace("\\<img", "")

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from nexus_core import audit, budgets, pricing, projects, repricing, workspaces
+from nexus_core import audit, budgets, people, pricing, projects, repricing, workspaces
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import Forbidden, Invalid
 from tests.nexus_core import ledger
@@ -108,3 +108,37 @@ def test_others_read_prices_and_change_none(open_page: Open, operator: Scope) ->
     page = open_page(operator, MODELS, tab="prices")
     assert not {"price_new", "reprice_look"} & {button.key for button in page.button}
     assert "comes before the bundled table" in words(page)
+
+
+def test_an_administrator_erases_a_person_after_typing_their_address(
+    scope: Scope, operator: Scope, colleague: Scope, open_page: Open
+) -> None:
+    page = open_page(operator, "system/settings.py")
+    assert not [box for box in page.selectbox if box.key == "erase_person"]
+    page = open_page(scope, "system/settings.py")
+    page = page.selectbox(key="erase_person").set_value(str(operator.user_id)).run()
+    assert page.button(key="erase_do").disabled
+    confirm = f"erase_confirm_{operator.user_id}"
+    page = page.text_input(key=confirm).set_value("colleague@example.com").run()
+    assert page.button(key="erase_do").disabled
+    page = page.text_input(key=confirm).set_value("Operator@example.com").run()
+    page = page.button(key="erase_do").click().run()
+    assert not page.exception and [box.value for box in page.success] == ["Erased."]
+    with transaction(scope) as tx:
+        assert [one.name for one in people.members(tx)] == ["Carlos", "Owner"]
+
+
+def test_a_rule_is_set_says_what_it_would_do_and_goes(scope: Scope, viewer: Scope, open_page: Open) -> None:
+    page = open_page(scope, SETTINGS)
+    assert "No rule: everything is kept." in words(page)
+    save = next(one for one in page.button if "retention_save" in (one.key or ""))
+    page = save.click().run()
+    assert "Say after how many days" in words(page)
+    page.number_input(key="retention_archive").set_value(30)
+    page.number_input(key="retention_delete").set_value(365)
+    page = next(one for one in page.button if "retention_save" in (one.key or "")).click().run()
+    assert not page.exception and "archived after 30 days, deleted after 365 days" in words(page)
+    assert "it would change nothing" in words(page)
+    assert "it would change nothing" not in words(open_page(viewer, SETTINGS))
+    (remove,) = [one for one in page.button if (one.key or "").startswith("retention_remove")]
+    assert "No rule: everything is kept." in words(remove.click().run())
