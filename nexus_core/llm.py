@@ -72,7 +72,7 @@ def warm() -> None:
 def _warm() -> None:
     try:
         _litellm()
-    except RuntimeError as error:  # the process ends meanwhile; else the first answer tries again and says why not
+    except Exception as error:  # noqa: BLE001 - the process ends meanwhile; else the first answer tries again and says why
         _log.info("litellm was not warmed: %s", error)
 
 

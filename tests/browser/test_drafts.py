@@ -39,6 +39,7 @@ def test_a_refused_text_stays_in_its_conversation_and_survives_a_reload(
     expect(page.locator(UNSENT)).to_have_count(0)
     assert page.locator(BOX).last.input_value() == ""
     page.locator(BOX).last.fill("half a thought")
+    page.wait_for_function("Object.values(sessionStorage).includes('half a thought')")  # what keeps it has been loaded
 
     page.goto(f"{app.address}/chat?conversation={busy}")
     expect(page.locator(BOX).last).to_have_value("my private words", timeout=PATIENCE)

@@ -90,7 +90,7 @@ def test_two_that_race_for_the_last_cent(scope: Scope, owner: psycopg.Connection
 
 def _run(request_id: UUID) -> dict[str, Any]:
     words = dict.fromkeys(("provider", "runtime", "profile_slug", "prompt_summary"), "x")
-    nowhere = dict.fromkeys(("project_id", "conversation_id", "task_id"))
+    nowhere = dict.fromkeys(("project_id", "conversation_id", "task_id", "agent_id"))
     return words | nowhere | {"id": request_id, "kind": "test", "model": "m"}
 
 

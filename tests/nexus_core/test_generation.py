@@ -252,7 +252,7 @@ def test_closing_ends_running_answers_with_what_came_and_leaves_no_thread_and_no
         connect(me, server.base)
         early = chat.send(me, "early", session_id="a")
         late = chat.send(me, "late", session_id="b")
-        assert taps[0].flowing.wait(8) and taps[1].flowing.wait(8)
+        assert taps[0].flowing.wait(30) and taps[1].flowing.wait(30)
         until(lambda: chat.live(message(me, early.answer_id)).parts)
         worker.close()
         for turn, kept in ((early, "One two "), (late, "")):

@@ -557,7 +557,6 @@ began = time.monotonic()
 llm.warm(); llm.warm()
 assert time.monotonic() - began < 0.5
 thread, = [t for t in threading.enumerate() if t.name == "warm-litellm"]
-assert thread.daemon
 thread.join(60)
 assert llm.ready() and "litellm" in sys.modules
 async def call(model):
@@ -593,3 +592,9 @@ def test_litellm_is_imported_in_the_background_and_asks_nobody_anything(tmp_path
     ]
     assert done.stderr == ""
     assert server.keys[0] == "Bearer none"
+
+
+def test_a_process_that_ends_while_litellm_is_loaded_ends_without_a_word() -> None:
+    code = "import time; from nexus_core import llm; llm.warm(); time.sleep(0.7)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
