@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
-from nexus_core import faults, prices
+from nexus_core import faults, prices, tokens
 from nexus_core.answers import Answer, estimated
 from nexus_core.prices import Price, context_window, price
 from nexus_core.providers import (
@@ -61,7 +61,7 @@ _log = logging.getLogger(__name__)
 
 
 def warm() -> None:
-    """Import litellm in a background thread, once; returns at once. For when the first page is out."""
+    """Load tokenizer and litellm in a background thread, once; returns at once. For when the first page is out."""
     global _warming
     if not ready() and _warming is None:
         # No daemon: killed in the middle of an import, it leaves a lock on which the interpreter waits at its end.
@@ -70,6 +70,7 @@ def warm() -> None:
 
 
 def _warm() -> None:
+    tokens.warm()
     try:
         _litellm()
     except Exception as error:  # noqa: BLE001 - the process ends meanwhile; else the first answer tries again and says why

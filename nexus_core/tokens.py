@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from bpe_openai import Encoding, get_encoding
-
 from nexus_core.parts import INTERRUPTED, steps
 
 MESSAGE_OVERHEAD = 4
@@ -17,8 +15,15 @@ _NARROWEST, _WIDEST = 0.5, 4.0
 
 
 @cache
-def _encoding() -> Encoding:
+def _encoding() -> Any:
+    from bpe_openai import get_encoding  # noqa: PLC0415 - reads all its vocabularies for half a second
+
     return get_encoding("o200k_base")
+
+
+def warm() -> None:
+    """Load the tokenizer now, once (half a second), instead of with the first text."""
+    _encoding()
 
 
 def count(text: str) -> int:

@@ -101,6 +101,13 @@ def database_url(server_url: str, template: str, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder for a bundled server: any other pytest that starts closes pytest's own folders to the server's account."""
+    with tempfile.TemporaryDirectory(prefix="nexus-home-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
 def scope(database_url: str) -> Scope:
     """The administrator, owner of this machine, in the workspace `default`, with its built-in profile."""
     return signin.scope_for(signin.local_owner(), None, "page")

@@ -15,6 +15,8 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
+from tests.serving import Server
+
 ROOT = Path(__file__).parents[2]
 _ARGUMENTS = [
     "--no-sandbox",
@@ -96,7 +98,7 @@ def free_port() -> int:
         return port
 
 
-def wait_for(url: str, server: subprocess.Popen[bytes], seconds: float = 30) -> None:
+def wait_for(url: str, server: subprocess.Popen[bytes] | Server, seconds: float = 30) -> None:
     """Return once `url` answers; fail when the server ends or is not there in time."""
     deadline = time.monotonic() + seconds
     while server.poll() is None and time.monotonic() < deadline:

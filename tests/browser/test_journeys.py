@@ -1,9 +1,6 @@
 """What people do from the first start on, in a real Chromium against the real server."""
 
-import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,9 +13,10 @@ from playwright.sync_api import Browser, Page, expect
 from nexus_core import agents, chat, conversations, messages, profiles
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
-from tests.browser.conftest import ROOT, free_port, settle, wait_for
+from tests.browser.conftest import free_port, settle, wait_for
 from tests.nexus_core.conversing import ask
 from tests.nexus_core.model_server import ModelServer
+from tests.serving import Server
 
 WORDS = [f"word{number} " for number in range(60)]
 BOX = ".st-key-chat_bottom textarea"
@@ -34,12 +32,7 @@ class App:
         self.start()
 
     def start(self) -> None:
-        with self.log.open("ab") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "nexus_core", "serve", "--port", str(self.port)],
-                cwd=ROOT, env=os.environ | {"OPENAI_API_KEY": "sk-test"} | self.environment,
-                stdout=output, stderr=subprocess.STDOUT,
-            )  # fmt: skip
+        self.process = Server(self.log, self.port, **{"OPENAI_API_KEY": "sk-test"} | self.environment)
         wait_for(f"{self.address}/health", self.process, seconds=90)
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> None:
@@ -86,10 +79,9 @@ def thread(page: Page) -> Any:
 
 
 @pytest.mark.console_errors_allowed  # the page looks for a server that is gone
-def test_from_the_first_start_to_the_first_answer(browser: Browser, page: Page, tmp_path: Path,
-                                                  monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_from_the_first_start_to_the_first_answer(page: Page, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NEXUS_DATABASE_URL", raising=False)
-    app = App(tmp_path / "log", NEXUS_HOME=str(tmp_path / "home"), NEXUS_ENV_FILE=str(tmp_path / "none"))
+    app = App(home / "log", NEXUS_HOME=str(home / "home"), NEXUS_ENV_FILE=str(home / "none"))
     try:
         page.goto(f"{app.address}/chat")
         say(page, "My name is Ana")

@@ -39,9 +39,7 @@ class Server:
 
 
 @pytest.fixture
-def server(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    home = tmp_path_factory.mktemp("away")
-    home.parent.chmod(0o711)
+def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     own = Server(home)
     migrate.migrate(own.url)
     monkeypatch.setenv("NEXUS_DATABASE_URL", own.url)
