@@ -70,8 +70,8 @@ def warm() -> None:
 
 
 def _warm() -> None:
-    tokens.warm()
     try:
+        tokens.warm()
         _litellm()
     except Exception as error:  # noqa: BLE001 - the process ends meanwhile; else the first answer tries again and says why
         _log.info("litellm was not warmed: %s", error)

@@ -102,7 +102,7 @@ def database_url(server_url: str, template: str, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A folder for a bundled server: any other pytest that starts closes pytest's own folders to the server's account."""
+    """A folder for a bundled server: another pytest that starts closes pytest's own ones to the server's account."""
     with tempfile.TemporaryDirectory(prefix="nexus-home-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
