@@ -5,7 +5,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 p
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-PYTEST_ARGS ?= -n 2 --dist loadfile
+# In order of their paths: a journey in a browser takes long, and the last of all should not.
+PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 FILE ?= nexus-$(shell date +%Y-%m-%d-%H%M%S).dump
 
