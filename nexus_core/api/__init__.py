@@ -13,18 +13,29 @@ from starlette.responses import JSONResponse, Response
 from nexus_core import __version__
 from nexus_core.api import (
     agents,
+    audit,
+    budgets,
     chat,
     conversations,
+    costs,
     exchange,
+    knowing,
+    many,
     memory,
+    messages,
+    prices,
+    profiles,
     project_memory,
     projects,
     proposals,
     reference,
     runs,
+    selfcheck,
     shares,
     shelving,
     tasks,
+    views,
+    workspaces,
 )
 from nexus_core.api.gate import failure
 from nexus_core.api.html import retry_after
@@ -35,7 +46,7 @@ from nexus_core.errors import Invalid, NexusError, NotFound
 from nexus_core.i18n import _
 
 _log = logging.getLogger(__name__)
-CAMEL = ("/api/agents", "/api/chat", "/api/conversations", "/api/export", "/api/import", "/api/shares")
+SNAKE = ("/api/projects", "/api/tasks", "/api/proposals", "/api/project-conversations", "/api/assistant-runs")
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Failure, "description": "Refused; `error` says why."},
     "5XX": {"model": Failure, "description": "A model, the database or Nexus failed; `error` says what is known."},
@@ -52,17 +63,28 @@ api = FastAPI(
 api.add_middleware(BodyLimit)
 for _routes in (
     chat,
+    many,
     shelving,
     exchange,
     shares,
     conversations,
+    messages,
     agents,
     projects,
     tasks,
     memory,
+    knowing,
     proposals,
     project_memory,
     runs,
+    costs,
+    prices,
+    budgets,
+    views,
+    audit,
+    profiles,
+    workspaces,
+    selfcheck,
 ):
     api.include_router(_routes.router)
 api.add_route("/docs", reference.page, include_in_schema=False)
@@ -87,7 +109,7 @@ def health(request: Request) -> Response:
 @api.exception_handler(NexusError)
 async def refused(request: Request, error: NexusError) -> Response:
     """What Nexus refuses on purpose, its names spelled as the route spells them."""
-    if request.url.path.startswith(CAMEL):
+    if not request.url.path.startswith(SNAKE):
         error.field = error.field and _camel(error.field)
         error.detail = {_camel(key): value for key, value in error.detail.items()}
     return JSONResponse(failure(error), error.status, headers=retry_after(error))

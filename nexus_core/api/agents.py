@@ -100,6 +100,21 @@ def update_agent(
     return done(after)
 
 
+@router.post(
+    "/{agent_id}/duplicate",
+    response_model=Success[Agent],
+    status_code=HTTPStatus.CREATED,
+    summary="Duplicate an agent",
+)
+def duplicate_agent(who: Who, agent_id: AgentId, response: Response) -> dict[str, Any]:
+    """A copy under a name of its own, without conversations. Needs the role operator."""
+    with transaction(who) as tx:
+        agents.present(tx, agent_id)
+        made = agents.duplicate(tx, agent_id)
+    tag(response, made.updated_at)
+    return done(made)
+
+
 @router.delete("/{agent_id}", response_model=Success[DeletedAgent], summary="Delete an agent")
 def delete_agent(
     who: Who,

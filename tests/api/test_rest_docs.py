@@ -5,6 +5,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,8 @@ from nexus_core.database import ROOT
 from tests.api.test_served import Served, serve
 
 PAGE = (ROOT / "docs" / "rest.md").read_text("utf-8")
+MANAGED = 24
+"""Answers of the page's last three sections."""
 SERVER = "NEXUS=http://localhost:8501\n"
 __all__ = ["serve"]
 
@@ -36,8 +39,13 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     told = [json.loads(line) for line in printed if line.startswith(("{", "["))]
     enveloped = [one["data"] for one in told if isinstance(one, dict) and "success" in one]
     assert all(one["success"] for one in told if isinstance(one, dict) and "success" in one)
+    enveloped, managed = enveloped[:-MANAGED], enveloped[-MANAGED:]
     health, ana, active, ada, listed, stopped, *of_conversations, decided = enveloped
-    found, tagged, by_tag, fork, trashed, trash, restored, imported, links, withdrawn = of_conversations
+    found, tagged, by_tag, fork, trashed, trash, restored, *of_one, imported, links, withdrawn = of_conversations
+    one, versions, gauge, going, changed, words = of_one
+    assert versions == [one] and (gauge["mode"], going["conversations"], changed) == ("session", 1, {"changed": 1})
+    assert [word["name"] for word in words] == ["demo", "intro"]
+    _managed(managed)
     first = restored["id"]
     assert first in {one["id"] for one in found} and tagged["tags"] == ["intro"]
     assert [one["id"] for one in by_tag] == [one["id"] for one in trash] == [trashed["id"]] == [first]
@@ -52,7 +60,10 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     assert "Lisbon" in decided["assistantMessage"]["content"] and decided["run"]["costEstimate"] == 0
     plain = [one for one in told if isinstance(one, list) or "success" not in one]
     replaced, memory, message, messages, run, runs, started, ended, *later = plain
-    diff, restored, revisions, then, _said, task, asked, proposal, accepted = later
+    diff, restored, revisions, then, _said, task, asked, proposal, accepted, *later = later
+    weight, known, forgotten, ledger, whole = later
+    assert weight[0]["tokens"] > 0 and known["entries"][0]["field"] and forgotten["open_questions"] == []
+    assert ledger["after"] and whole["run"]["id"] == ended["id"] and len(ledger["runs"]) == 1
     assert replaced == memory and memory["version"] == 2
     assert [change["kind"] for change in diff] == ["changed", "added"]
     assert (restored["version"], [one["version"] for one in revisions]) == (3, [3, 2, 1]) and then["version"] == 3
@@ -66,6 +77,23 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     assert {row[0] for row in exported} == {run["id"], ended["id"]}
     events = [line.removeprefix("data: ") for line in printed if line.startswith("data: ")]
     assert events[-1] == "[DONE]" and "Ana" in "".join(json.loads(one).get("delta", "") for one in events[:-1])
+
+
+def _managed(told: list[Any]) -> None:
+    """The sections on costs, settings and the audit."""
+    costs, _failed, choices, table, view, views, missing, price, prices, changes, undone, *settings = told
+    assert costs["total"]["runs"] == sum(one["runs"] for one in costs["series"]) > 0
+    assert sum(row["cost"] or 0 for row in table["rows"]) == costs["total"]["cost"] and choices["values"]["model"]
+    assert views == [view] and [one["model"] for one in missing] == ["openai/gpt-4o-mini"]
+    assert prices["own"] == [price] and price["version"] == 1
+    assert sum(one["runs"] for one in changes) == undone["runs"] > 0 and undone["undoneAt"]
+    mine, workspace, _providers, profile, tried, budget, budgets, deleted, copy, *checked = settings
+    assert mine[0]["slug"] == "default" and workspace["timeZone"] == "Europe/Berlin" and copy["name"] == "Ada (copy)"
+    assert profile["name"] == "What we said" and tried["answer"] and tried["run"]["status"] == "succeeded"
+    assert (budgets, deleted, budget["amount"]) == ([budget], {"id": budget["id"]}, 250)
+    entries, proof, checks, proved = checked
+    assert [entry["action"] for entry in entries] == ["delete", "set"] and proof["holds"]
+    assert {one["state"] for one in proved} == {"well"} and len(checks) == 6
 
 
 def test_the_owners_door_is_closed_to_other_sites(serve: Callable[..., Served]) -> None:
