@@ -13,7 +13,23 @@ from nexus_core.database import ROOT
 from tests.api.test_served import Served, serve
 
 PAGE = (ROOT / "docs" / "rest.md").read_text("utf-8")
-MANAGED = 24
+CONTRACT = """
+GET /health
+GET POST /api/agents
+GET PATCH DELETE /api/agents/{id}
+GET /api/conversations
+GET /api/conversations/active
+GET /api/conversations/{id}/messages
+GET PUT /api/projects/{id}/memory
+GET POST /api/projects/{id}/conversations
+GET PATCH /api/project-conversations/{id}
+GET POST /api/project-conversations/{id}/messages
+GET POST /api/projects/{id}/assistant-runs
+POST GET /api/projects
+POST GET /api/projects/{id}/tasks
+POST /api/chat
+"""
+MANAGED = 27
 """Answers of the page's last three sections."""
 SERVER = "NEXUS=http://localhost:8501\n"
 __all__ = ["serve"]
@@ -59,11 +75,15 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     assert [one["sessionId"] for one in listed] == ["my-session"] and stopped == {"stopped": False}
     assert "Lisbon" in decided["assistantMessage"]["content"] and decided["run"]["costEstimate"] == 0
     plain = [one for one in told if isinstance(one, list) or "success" not in one]
-    replaced, memory, message, messages, run, runs, started, ended, *later = plain
+    replaced, memory, message, messages, told_of, talk, talks, projects, tasks, run, runs, started, ended, *later = (
+        plain
+    )
     diff, restored, revisions, then, _said, task, asked, proposal, accepted, *later = later
     weight, known, forgotten, ledger, whole = later
     assert weight[0]["tokens"] > 0 and known["entries"][0]["field"] and forgotten["open_questions"] == []
     assert ledger["after"] and whole["run"]["id"] == ended["id"] and len(ledger["runs"]) == 1
+    assert told_of == talk == talks[0] and talk["summary_md"] and len(talks) == 1
+    assert [one["name"] for one in projects] == ["Apollo"] and [one["id"] for one in tasks] == [task["id"]]
     assert replaced == memory and memory["version"] == 2
     assert [change["kind"] for change in diff] == ["changed", "added"]
     assert (restored["version"], [one["version"] for one in revisions]) == (3, [3, 2, 1]) and then["version"] == 3
@@ -87,13 +107,33 @@ def _managed(told: list[Any]) -> None:
     assert views == [view] and [one["model"] for one in missing] == ["openai/gpt-4o-mini"]
     assert prices["own"] == [price] and price["version"] == 1
     assert sum(one["runs"] for one in changes) == undone["runs"] > 0 and undone["undoneAt"]
-    mine, workspace, _providers, profile, tried, budget, budgets, deleted, copy, *checked = settings
-    assert mine[0]["slug"] == "default" and workspace["timeZone"] == "Europe/Berlin" and copy["name"] == "Ada (copy)"
+    mine, workspace, _providers, profile, tried, budget, budgets, deleted, *agents, entries, proof, checks, proved = (
+        settings
+    )
+    assert mine[0]["slug"] == "default" and workspace["timeZone"] == "Europe/Berlin"
     assert profile["name"] == "What we said" and tried["answer"] and tried["run"]["status"] == "succeeded"
     assert (budgets, deleted, budget["amount"]) == ([budget], {"id": budget["id"]}, 250)
-    entries, proof, checks, proved = checked
+    changed, copy, known, gone = agents
+    assert changed == copy and copy in known and (copy["name"], gone["id"]) == ("Bea", copy["id"])
     assert [entry["action"] for entry in entries] == ["delete", "set"] and proof["holds"]
     assert {one["state"] for one in proved} == {"well"} and len(checks) == 6
+
+
+def test_the_page_shows_everything_that_the_contract_names() -> None:
+    """So that each of its addresses is asked for above, by curl, without a token."""
+    promised = {
+        (method, path.replace("{id}", "{}"))
+        for methods, path in re.findall(r"((?:[A-Z]+ )+)(/\S+)", CONTRACT)
+        for method in methods.split()
+    }
+    commands = " ".join(re.findall(r"^```bash\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)).replace("\\\n", " ")
+    said = re.findall(r"\b(curl|post|patch)\b([^\n;|]*?)\$NEXUS(/[^\s\"'?|)]*)", commands)
+    methods = {"post": "POST", "patch": "PATCH"}
+    shown = {
+        (methods.get(how) or re.findall(r"-X (\w+)", options + " -X GET")[0], re.sub(r"\$[A-Z]+", "{}", path))
+        for how, options, path in said
+    }
+    assert promised - shown == set() and len(promised) == 24
 
 
 def test_the_owners_door_is_closed_to_other_sites(serve: Callable[..., Served]) -> None:
