@@ -11,7 +11,7 @@ from starlette.responses import Response
 from nexus_core.api import html
 
 INTRODUCTION = (
-    "Agents, conversations and chat speak camelCase in the envelope {success, data}; projects, their memory, "
+    "Everything speaks camelCase in the envelope {success, data}; but projects, their tasks, memory, proposals, "
     "conversations and runs speak snake_case without one. Every refusal is {success: false, error: {code, message, "
     "field}}. A workspace is chosen by ?workspace=slug."
 )

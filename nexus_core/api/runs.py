@@ -15,7 +15,7 @@ from nexus_core.api.spans import Narrowed
 from nexus_core.database import Transaction, transaction
 from nexus_core.runs_query import Asked
 
-router = APIRouter(tags=["Project memory"])
+router = APIRouter(tags=["Runs"])
 RunId = Annotated[UUID, Path(description="The run's id.")]
 
 
