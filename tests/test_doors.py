@@ -69,9 +69,13 @@ def known(module: str) -> dict[str, tuple[str, str | None]]:
     return found
 
 
-def mentioned(module: str, node: ast.AST) -> Iterator[Name]:
+@cache
+def mentioned(module: str, node: ast.AST) -> frozenset[Name]:
     """The functions that a piece of code names."""
-    names = known(module)
+    return frozenset(_mentioned(known(module), module, node))
+
+
+def _mentioned(names: dict[str, tuple[str, str | None]], module: str, node: ast.AST) -> Iterator[Name]:
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
             target = names.get(part.value.id)
@@ -101,6 +105,7 @@ def changes(verb: Name) -> bool:
     return False
 
 
+@cache
 def _touches(node: ast.AST) -> bool:
     for part in ast.walk(node):
         if isinstance(part, ast.Constant) and part.value in CHANGES:
