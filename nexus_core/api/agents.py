@@ -54,6 +54,12 @@ class Agent(AgentFields):
     updated_at: datetime = Field(description="When it was changed last; the version that If-Match names.")
 
 
+class Going(Camel):
+    """What hangs on an agent."""
+
+    conversations: int = Field(description="How many of its conversations you can see; kept or deleted with it.")
+
+
 class DeletedAgent(Camel):
     """What was deleted."""
 
@@ -113,6 +119,14 @@ def duplicate_agent(who: Who, agent_id: AgentId, response: Response) -> dict[str
         made = agents.duplicate(tx, agent_id)
     tag(response, made.updated_at)
     return done(made)
+
+
+@router.get("/{agent_id}/deletion", response_model=Success[Going], summary="See what a deletion takes")
+def preview_agent_deletion(who: Who, agent_id: AgentId) -> dict[str, Any]:
+    """Before it is deleted."""
+    with transaction(who) as tx:
+        agents.present(tx, agent_id)
+        return done({"conversations": agents.conversation_counts(tx).get(agent_id, 0)})
 
 
 @router.delete("/{agent_id}", response_model=Success[DeletedAgent], summary="Delete an agent")

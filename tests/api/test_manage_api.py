@@ -70,6 +70,7 @@ def test_workspace_profiles_and_agents(admin: TestClient, scope: Scope) -> None:
     assert data(admin.delete(path)) == {"id": made["id"]} and admin.get(path).status_code == 404
     ada = data(admin.post("/api/agents", json={"name": "Ada", "role": "Navigator"}), 201)
     copy = data(admin.post(f"/api/agents/{ada['id']}/duplicate"), 201)
+    assert data(admin.get(f"/api/agents/{ada['id']}/deletion")) == {"conversations": 0}
     assert (copy["name"], copy["role"]) == ("Ada (copy)", "Navigator") and copy["id"] != ada["id"]
     with transaction(scope) as tx:
         wanted = audit.Wanted(doors=("api",))

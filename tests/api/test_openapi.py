@@ -22,7 +22,7 @@ from nexus_core.api import api
 from nexus_core.api.limits import MOST_BYTES
 from nexus_core.database import Scope
 from tests.api.conftest import Program
-from tests.store import fill
+from tests.store import ask, fill
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -116,6 +116,7 @@ def test_whatever_is_sent_the_answer_is_what_the_document_says(group: str, progr
     four: then there are only ids and words of the query to go wrong, which a bare type or bound refuses.
     """
     client, corner = program(scope), fill(scope)
+    before = ask(scope, "SELECT count(*) FROM audit WHERE door NOT IN ('api', 'worker', 'gate')")
     known = {
         "agent_id": corner.agent, "project_id": corner.project, "conversation_id": corner.open, "task_id": corner.task,
         "run_id": corner.run, "proposal_id": corner.proposal, "version": 1, "share_id": corner.run,
@@ -130,6 +131,7 @@ def test_whatever_is_sent_the_answer_is_what_the_document_says(group: str, progr
             assert plain.status_code in (200, 204), (label, plain.text)
             operation.validate_response(plain)
         _try(client, operation, wanted)
+    assert ask(scope, "SELECT count(*) FROM audit WHERE door NOT IN ('api', 'worker', 'gate')") == before, "the door"
 
 
 def _try(client: TestClient, operation: APIOperation[Any, Any, Any, Any], wanted: dict[str, str]) -> None:
