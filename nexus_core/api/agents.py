@@ -54,7 +54,7 @@ class Agent(AgentFields):
     updated_at: datetime = Field(description="When it was changed last; the version that If-Match names.")
 
 
-class Going(Camel):
+class AgentGoing(Camel):
     """What hangs on an agent."""
 
     conversations: int = Field(description="How many of its conversations you can see; kept or deleted with it.")
@@ -121,7 +121,7 @@ def duplicate_agent(who: Who, agent_id: AgentId, response: Response) -> dict[str
     return done(made)
 
 
-@router.get("/{agent_id}/deletion", response_model=Success[Going], summary="See what a deletion takes")
+@router.get("/{agent_id}/deletion", response_model=Success[AgentGoing], summary="See what a deletion takes")
 def preview_agent_deletion(who: Who, agent_id: AgentId) -> dict[str, Any]:
     """Before it is deleted."""
     with transaction(who) as tx:

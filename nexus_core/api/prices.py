@@ -77,7 +77,7 @@ class Again(Camel, Days):
     )
 
 
-class Change(Camel):
+class PriceChange(Camel):
     """What a re-pricing does to the runs of one model and day."""
 
     model: str = Field(description="The model.")
@@ -129,7 +129,9 @@ def list_repricings(who: Who) -> dict[str, Any]:
         return done(repricing.batches(tx))
 
 
-@router.post("/repricings/preview", response_model=Success[list[Change]], summary="Look what a re-pricing would change")
+@router.post(
+    "/repricings/preview", response_model=Success[list[PriceChange]], summary="Look what a re-pricing would change"
+)
 def preview_repricing(who: Who, body: Again) -> dict[str, Any]:
     """By model and day; runs whose price stays, or stays unknown, are left out. Needs the role admin."""
     with transaction(who) as tx:

@@ -79,7 +79,7 @@ class PageWanted(RunsWanted):
         return {name: values for name, values in super().query().items() if name != "limit"}
 
 
-class Listed(Run):
+class LedgerRun(Run):
     """A run in the ledger's list."""
 
     request_id: UUID = Field(description="What was asked for; its attempts share it.")
@@ -98,7 +98,7 @@ class Listed(Run):
 class Found(Snake):
     """A page of runs."""
 
-    runs: list[Listed] = Field(description="The runs, newest first.")
+    runs: list[LedgerRun] = Field(description="The runs, newest first.")
     after: str | None = Field(description="Brings the next page; null: this is the last.")
     reached: datetime | None = Field(
         description="The page is not full: it looked back to here in the time it has; go on with `after`."
