@@ -17,7 +17,7 @@ _TOUCHED = ("erasure.untitle", "erasure.own_summaries", "erasure.summaries", "er
 _THEIRS = (
     "erasure.proposals", "erasure.conversations", "erasure.receipts", "erasure.messages", "erasure.sums",
     "erasure.runs", "erasure.reads", "erasure.views", "erasure.budgets", "erasure.tokens", "erasure.memberships",
-    "erasure.people",
+    "erasure.former", "erasure.people",
 )  # fmt: skip
 """In this order: what is found through a row goes before that row."""
 

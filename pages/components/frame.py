@@ -41,6 +41,7 @@ def sections() -> dict[str, list[tuple[str, str, str]]]:
         _("System"): [
             ("system/models.py", _("Models"), ":material/model_training:"),
             ("system/people.py", _("People"), ":material/group:"),
+            ("system/tokens.py", _("Tokens"), ":material/key:"),
             ("system/settings.py", _("Settings"), ":material/settings:"),
             ("system/health.py", _("Health"), ":material/monitor_heart:"),
         ],
