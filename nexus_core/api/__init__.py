@@ -29,7 +29,7 @@ from nexus_core.api import (
 )
 from nexus_core.api.families import challenge, failure
 from nexus_core.api.html import retry_after
-from nexus_core.api.limits import LARGER, MOST_BYTES, BodyLimit, refusal
+from nexus_core.api.limits import BodyLimit, too_large
 from nexus_core.api.schema import Failure
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import Invalid, NexusError, NotFound
@@ -113,7 +113,7 @@ async def unknown(request: Request, error: HTTPException) -> Response:
     if error.status_code == HTTPStatus.NOT_FOUND:
         return await refused(request, NotFound(_("There is no such address here.")))
     if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return JSONResponse(refusal(LARGER.get(request.url.path, MOST_BYTES)), error.status_code)
+        return await refused(request, too_large(request.url.path))
     reason = {"code": HTTPStatus(error.status_code).name.lower(), "message": str(error.detail), "field": None}
     return JSONResponse({"success": False, "error": reason}, error.status_code, headers=error.headers)
 

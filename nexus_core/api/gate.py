@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nexus_core import signin
-from nexus_core.api import html, peers, shell
+from nexus_core.api import html, peers, rates, shell
 from nexus_core.api.families import FAMILIES, BadToken, challenge, family
 from nexus_core.api_tokens import PREFIX
 from nexus_core.errors import Forbidden, NexusError, Unauthenticated
@@ -40,6 +40,7 @@ HEADERS = {
     "x-frame-options": "SAMEORIGIN",
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), payment=(), usb=()",
 }
 
@@ -68,7 +69,7 @@ class Gate:
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        guarded = _Guarded(send)
+        guarded = _Guarded(send, connection)
         try:
             answer = await self._judge(connection, guarded)
         except NexusError as error:
@@ -84,9 +85,13 @@ class Gate:
         path = connection.scope["path"]
         if path == "/health":
             return None
+        program = family(connection)
+        if program or _is_shared(connection):
+            rates.count_address(visitor(connection)[0])
         if token := bearer(connection):
             check_host(connection)
             connection.state.identity = await _holder(token)
+            rates.count_holder(connection.state.identity)
             return None
         check_site(connection)
         if path in PUBLIC or path.startswith(ASSETS) or _is_shared(connection):
@@ -100,6 +105,8 @@ class Gate:
             identity = await self._enter(connection, guarded)
         if identity is None:
             return await _turn_away(connection)
+        if program:
+            rates.count_holder(identity)
         connection.state.identity = identity
         return None
 
@@ -117,16 +124,21 @@ class Gate:
 
 
 class _Guarded:
-    """Sends on, with the security headers, and a cookie when there is one to set."""
+    """Sends on, with the security headers, and a cookie when there is one to set; no cache keeps a program's answer."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, connection: HTTPConnection) -> None:
         self.send = send
         self.cookie: str | None = None
+        self.headers = dict(HEADERS)
+        if family(connection):
+            self.headers["cache-control"] = "no-store"
+        if is_secure(connection):
+            self.headers["strict-transport-security"] = "max-age=31536000"
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in self.headers.items():
                 headers.setdefault(name, value)
             if self.cookie:
                 headers.append("set-cookie", self.cookie)

@@ -1,6 +1,6 @@
 """Tokens at the gate and over REST: programs come in with them, from anywhere, and stay within their limits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from starlette.applications import Starlette
@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
-from nexus_core import conversations, projects, signin
-from nexus_core.api import api
+from nexus_core import config, conversations, projects, signin
+from nexus_core.api import api, rates
 from nexus_core.api.gate import Gate
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
@@ -121,3 +121,38 @@ def test_other_projects_are_not_found(limited: tuple[TestClient, dict[str, str]]
     assert bot.post("/api/projects", json={"name": "Third"}).status_code == 403
     assert bot.post("/api/agents", json={"name": "Ada"}).status_code == 403
     assert [one["id"] for one in bot.get("/api/conversations?q=&status=active").json()["data"]] in ([], [ids["inside"]])
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch, client: TestClient) -> Iterator[TestClient]:
+    """A program where little may be asked."""
+    monkeypatch.setenv("NEXUS_RATE_TOKEN", "2/minute")
+    monkeypatch.setenv("NEXUS_RATE_PERSON", "4/minute")
+    monkeypatch.setenv("NEXUS_RATE_ADDRESS", "9/minute")
+    monkeypatch.setenv("NEXUS_MAX_BODY_MB", "1")
+    config.reset()
+    rates.reset()
+    yield client
+    rates.reset()
+
+
+def test_who_asks_too_often_is_told_when_to_come_back(few: TestClient) -> None:
+    token, other = (few.post("/api/tokens", json={"name": "x"}).json()["data"]["token"] for _n in range(2))
+    assert [holder(token).get("/mcp").status_code for _n in range(3)] == [200, 200, 429]
+    assert holder(other).get("/mcp").status_code == 200
+    assert [few.get("/api/agents").status_code for _n in range(2)] == [200, 200]
+    answer = few.get("/api/agents")  # the person's limit: two tokens made, two lists read
+    assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_many")
+    assert 0 < int(answer.headers["retry-after"]) <= 61
+    answer = holder("nxs_guess").get("/v1/models")  # and the address', whoever asks
+    assert (answer.status_code, answer.json()["error"]["type"]) == (429, "rate_limit_error")
+
+
+def test_what_is_too_large_and_what_every_answer_says(few: TestClient) -> None:
+    answer = few.post("/api/projects", content=b"x" * (1024**2 + 1), headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["message"]) == (413, "A request has at most 1 MB.")
+    answer = few.get("/api/agents", headers={"x-forwarded-proto": "https"})
+    told = {name: answer.headers[name] for name in ("cache-control", "x-content-type-options", "x-frame-options")}
+    assert told == {"cache-control": "no-store", "x-content-type-options": "nosniff", "x-frame-options": "SAMEORIGIN"}
+    assert "max-age" in answer.headers["strict-transport-security"]
+    assert "strict-transport-security" not in few.get("/api/agents").headers
