@@ -116,6 +116,11 @@ def revoke(tx: Transaction, token_id: UUID) -> None:
     audit.record(tx, "revoke", "token", token_id)
 
 
+def revoke_all(tx: Transaction, person_id: UUID, *, everywhere: bool) -> int:
+    """End a person's tokens of this workspace, or, in the system's scope, of every one; returns how many there were."""
+    return tx.execute("api_tokens.revoke_all", person_id=person_id, everywhere=everywhere).rowcount
+
+
 def resolve(tx: Transaction, token: str) -> Grant | None:
     """What a token opens; None when unknown, revoked or expired, or its person no active member any more.
 

@@ -56,13 +56,13 @@ def sign_in(email: str, password: str, address: str = "", user_agent: str = "") 
     right = passwords.verify(known.password_hash if known else None, password)
     if known is None or not right or not known.active:
         with transaction(_GATE) as tx:
-            _note(tx, "sign_in_failed", known.id if known else None, address)
+            note(tx, "sign_in_failed", known.id if known else None, address)
         raise Unauthenticated(_("The e-mail or the password is wrong."))
     fresh = passwords.renewed(known.password_hash, password)
     with transaction(Scope(None, known.id, "system", "gate")) as tx:
         if fresh:
             people.set_password(tx, known.id, fresh)
-        _note(tx, "sign_in", known.id, address)
+        note(tx, "sign_in", known.id, address)
         token = sessions.create(tx, known.id, "password", user_agent=user_agent, address=address)
     _limiter.clear(PER_ACCOUNT, *account)
     return token
@@ -81,7 +81,7 @@ def sign_in_locally(address: str = "", user_agent: str = "") -> str:
     """Start a session of the owner of this machine; returns its token. The caller has asked `local_mode`."""
     owner = local_owner().person
     with transaction(Scope(None, owner.id, "system", "gate")) as tx:
-        _note(tx, "sign_in", owner.id, address)
+        note(tx, "sign_in", owner.id, address)
         return sessions.create(tx, owner.id, "local", user_agent=user_agent, address=address)
 
 
@@ -91,7 +91,7 @@ def sign_out(token: str) -> None:
         person_id = sessions.revoke_token(tx, token)
     if person_id:
         with transaction(Scope(None, person_id, "system", "gate")) as tx:
-            _note(tx, "sign_out", person_id, "")
+            note(tx, "sign_out", person_id, "")
 
 
 def resolve(token: str | None) -> Identity | None:
@@ -217,7 +217,7 @@ def _local_mode(tx: Transaction) -> bool:
     return auth == "local" or (auth == "auto" and not people.administrator_exists(tx))
 
 
-def _note(tx: Transaction, action: str, person_id: UUID | None, address: str) -> None:
+def note(tx: Transaction, action: str, person_id: UUID | None, address: str) -> None:
     """Audit it where the person is a member, else in `default`; what an unknown person typed is not kept."""
     places = [m.workspace_id for m in workspaces.of_person(tx, person_id)] if person_id else []
     for place in places or [workspaces.default(tx).id]:

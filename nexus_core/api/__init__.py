@@ -17,6 +17,7 @@ from nexus_core.api import (
     conversations,
     exchange,
     memory,
+    people,
     project_memory,
     projects,
     proposals,
@@ -36,7 +37,16 @@ from nexus_core.errors import Invalid, NexusError, NotFound
 from nexus_core.i18n import _
 
 _log = logging.getLogger(__name__)
-CAMEL = ("/api/agents", "/api/chat", "/api/conversations", "/api/export", "/api/import", "/api/shares", "/api/tokens")
+CAMEL = (
+    "/api/agents",
+    "/api/chat",
+    "/api/conversations",
+    "/api/export",
+    "/api/import",
+    "/api/people",
+    "/api/shares",
+    "/api/tokens",
+)
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Failure, "description": "Refused; `error` says why."},
     "5XX": {"model": Failure, "description": "A model, the database or Nexus failed; `error` says what is known."},
@@ -64,6 +74,7 @@ for _routes in (
     proposals,
     project_memory,
     runs,
+    people,
     tokens,
 ):
     api.include_router(_routes.router)

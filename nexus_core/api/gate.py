@@ -21,6 +21,8 @@ from nexus_core.signin import Identity
 
 SHARED = re.compile(r"/shared/[^/]+")
 """The public page of a share, whose token is all that it asks for; nothing else under that name."""
+WELCOME = re.compile(r"/welcome/[^/]+")
+"""Where an invited person chooses their password, by a link that works once."""
 PUBLIC = ("/sign-in", "/sign-out", "/setup")
 ASSETS = ("/static/js/", "/static/css/", "/static/media/")
 """Streamlit's own files, the same for everybody: a page that is open goes on drawing while the database is away."""
@@ -86,7 +88,7 @@ class Gate:
         if path == "/health":
             return None
         program = family(connection)
-        if program or _is_shared(connection):
+        if program or _is_link(connection):
             rates.count_address(visitor(connection)[0])
         if token := bearer(connection):
             check_host(connection)
@@ -94,7 +96,7 @@ class Gate:
             rates.count_holder(connection.state.identity)
             return None
         check_site(connection)
-        if path in PUBLIC or path.startswith(ASSETS) or _is_shared(connection):
+        if path in PUBLIC or path.startswith(ASSETS) or _is_link(connection):
             return None
         local = is_local(connection)
         token = connection.cookies.get(COOKIE)
@@ -250,12 +252,12 @@ def _is_page(connection: HTTPConnection) -> bool:
     )
 
 
-def _is_shared(connection: HTTPConnection) -> bool:
-    return (
-        connection.scope["type"] == "http"
-        and connection.scope["method"] in ("GET", "HEAD")
-        and SHARED.fullmatch(connection.scope["path"]) is not None
-    )
+def _is_link(connection: HTTPConnection) -> bool:
+    """Whether all that is asked for is in the address: a link that somebody was given."""
+    if connection.scope["type"] != "http":
+        return False
+    path, reads = connection.scope["path"], connection.scope["method"] in ("GET", "HEAD")
+    return bool(WELCOME.fullmatch(path) or (reads and SHARED.fullmatch(path)))
 
 
 def is_secure(connection: HTTPConnection) -> bool:

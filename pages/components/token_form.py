@@ -8,7 +8,7 @@ from nexus_core import api_tokens, projects
 from nexus_core.api_tokens import DAYS
 from nexus_core.database import ROLES, Scope, transaction
 from nexus_core.i18n import _, ngettext
-from pages.components import dialog
+from pages.components import dialog, people_words
 from pages.components.attempt import told
 
 DIALOG = "token"
@@ -23,11 +23,6 @@ def draw(scope: Scope) -> None:
     dialog.draw(DIALOG, lambda _about: _body(scope), lambda _about: _("New token"), icon=":material/key:")
 
 
-def roles() -> dict[str, str]:
-    """The roles in words."""
-    return {"viewer": _("viewer"), "operator": _("operator"), "admin": _("admin")}
-
-
 def _body(scope: Scope) -> None:
     if made := st.session_state.get(_MADE):
         st.markdown(_("**The token.** Copy it now: Nexus does not keep it, so it is shown only here."))
@@ -40,7 +35,7 @@ def _body(scope: Scope) -> None:
         return
     name = st.text_input(_("What it is for"), key="token_name", placeholder=_("Nightly import"), max_chars=100)
     mine = ROLES[: ROLES.index(scope.role) + 1]
-    words = roles()
+    words = people_words.roles()
     role = st.segmented_control(
         _("Role"), mine, default=min("operator", scope.role, key=ROLES.index), required=True, key="token_role",
         format_func=words.__getitem__, help=_("The highest that it gives; when yours sinks, so does the token's."),

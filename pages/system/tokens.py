@@ -6,7 +6,7 @@ from nexus_core import api_tokens
 from nexus_core.api_tokens import Token
 from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _
-from pages.components import dialog, figures, notice, session, token_form
+from pages.components import dialog, figures, notice, people_words, session, token_form
 from pages.components.attempt import attempt, refusal
 from pages.components.markdown import label
 
@@ -16,7 +16,10 @@ PLACE = "tokens"
 def main() -> None:
     """One's own tokens; as an admin, everybody's on request."""
     scope = session.scope()
-    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+    with (
+        st.container(width=860),
+        st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"),
+    ):
         st.title(_("Tokens"), anchor=False, width="content")
         st.button(
             _("New token"), key="tokens_new", type="primary", icon=":material/add:", on_click=dialog.open_,
@@ -45,15 +48,11 @@ def _card(scope: Scope, one: Token) -> None:
     ):
         state = f" :red-badge[{_('expired')}]" if one.expired else ""
         whose = [one.person_name] if one.person_id != scope.user_id else []
-        facts = [*whose, _role(one.role), _where(one), _until(one), _used(one)]
+        facts = [*whose, people_words.role(one.role), _where(one), _until(one), _used(one)]
         st.markdown(f"**{label(one.name)}** `{one.hint}…`{state}  \n:small[{label(' · '.join(facts))}]")
         st.button(
             _("Revoke"), key=f"token_revoke_{one.id}", icon=":material/key_off:", on_click=_revoke, args=(one,),
         )  # fmt: skip
-
-
-def _role(role: str) -> str:
-    return token_form.roles()[role]
 
 
 def _where(one: Token) -> str:

@@ -44,3 +44,7 @@ WHERE workspace_id = :workspace AND id = :id
 UPDATE api_tokens SET revoked_at = now()
 WHERE workspace_id = :workspace_id AND id = :id AND revoked_at IS NULL
   AND (CAST(:person_id AS uuid) IS NULL OR user_id = CAST(:person_id AS uuid));
+
+-- name: revoke_all
+UPDATE api_tokens SET revoked_at = now()
+WHERE user_id = :person_id AND revoked_at IS NULL AND (workspace_id = :workspace_id OR CAST(:everywhere AS boolean));

@@ -189,10 +189,6 @@ WHERE p.id = :person_id AND CAST(:workspace_id AS uuid) IS NOT NULL
   AND NOT EXISTS (SELECT FROM conversations c WHERE c.user_id = p.id)
   AND NOT EXISTS (SELECT FROM messages m WHERE m.user_id = p.id);
 
--- name: other_admins
-SELECT count(*) FROM memberships m JOIN people p ON p.id = m.user_id AND p.status = 'active'
-WHERE m.workspace_id = :workspace_id AND m.role = 'admin' AND m.user_id <> :person_id;
-
 -- name: namesakes
 SELECT count(*) FROM memberships m JOIN people p ON p.id = m.user_id
 WHERE m.workspace_id = :workspace_id AND p.name = :name AND p.id <> :person_id;
