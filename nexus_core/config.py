@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from urllib.parse import parse_qs, urlsplit
 
 from dotenv import load_dotenv
+from limits import parse
 from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -42,6 +43,21 @@ def libpq_url(url: str) -> str:
     return "postgresql://" + rest
 
 
+def _rate(value: str) -> str | None:
+    if value.strip().lower() == "off":
+        return None
+    try:
+        rate = parse(value)
+    except ValueError:
+        rate = None
+    if rate is None or rate.amount < 1:
+        raise ValueError(_("it must look like {example}").format(example="600/minute"))
+    return value
+
+
+Rate = Annotated[str | None, AfterValidator(lambda value: value and _rate(value))]
+
+
 class Settings(BaseSettings):
     """What the person who runs Nexus decides; every name is an environment variable.
 
@@ -50,6 +66,9 @@ class Settings(BaseSettings):
     NEXUS_PORT; 0 lets the system choose. `auth` (NEXUS_AUTH): `local` signs the owner of this machine in on
     loopback, `password` never does, `auto` is local on loopback and password anywhere else. `secret`
     (NEXUS_SECRET) signs cookies and links; None means that one is made and kept in `home`.
+
+    `rate_token`, `rate_person` and `rate_address` (NEXUS_RATE_…) say how often a program may ask, as in "10 per second"
+    or "600/minute", None (off) without limit; `max_body_mb` (NEXUS_MAX_BODY_MB) how large a request may be, in MiB.
     """
 
     model_config = SettingsConfigDict(
@@ -61,6 +80,10 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8501, ge=0, le=65535, validation_alias=AliasChoices("PORT", "NEXUS_PORT"))
     auth: Literal["auto", "local", "password"] = "auto"
+    rate_token: Rate = "600/minute"
+    rate_person: Rate = "600/minute"
+    rate_address: Rate = "3000/minute"
+    max_body_mb: int = Field(default=4, ge=1, le=1024)
     secret: SecretStr | None = Field(default=None, min_length=16)
 
 

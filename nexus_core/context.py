@@ -11,13 +11,14 @@ from typing import Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from nexus_core import database, llm, memories, messages, parts, recall, runs, sections, summaries, tokens, tools
+from nexus_core import llm, memories, messages, parts, recall, runs, sections, summaries, tokens, tools
 from nexus_core.builtin import MODEL as BUILTIN
 from nexus_core.builtin import Passage
 from nexus_core.database import Transaction
 from nexus_core.errors import NexusError
 from nexus_core.memories import Memory
 from nexus_core.recall import Passage as Recalled
+from nexus_core.refusals import is_gone
 from nexus_core.summaries import Summary
 from nexus_core.turns import Turn
 from nexus_core.window import Item, Mode, Window, select
@@ -173,7 +174,7 @@ def _found(tx: Transaction, turn: Turn, question: str, window: Window) -> list[R
         with tx.savepoint():
             return recall.passages(tx, question, turn.project_id, besides=turn.conversation_id, limit=limit)
     except Exception as error:
-        if isinstance(error, NexusError) or database.is_gone(error):
+        if isinstance(error, NexusError) or is_gone(error):
             raise
         _log.exception("recall for run %s failed", turn.run_id)
         return None

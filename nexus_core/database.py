@@ -10,18 +10,17 @@ from threading import Lock
 from typing import Any, TypeVar
 from uuid import UUID
 
-from psycopg.errors import QueryCanceled
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection, CursorResult, Engine, TextClause, text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
-from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.exc import DBAPIError
 
 from nexus_core import embedded
 from nexus_core.config import settings
 from nexus_core.connections import engine_of
-from nexus_core.errors import Conflict, Forbidden, Invalid, NexusError, NotFound, SetupFailed, StoreUnavailable
+from nexus_core.errors import Forbidden, NotFound, SetupFailed, StoreUnavailable
 from nexus_core.i18n import _
+from nexus_core.refusals import domain_errors, is_gone
 from nexus_core.text import clean, clean_json
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,12 +34,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Scope:
-    """Who acts, in which workspace, with which role, through which door (page, api, mcp, cli, worker, gate)."""
+    """Who acts, in which workspace, with which role, through which door (page, api, mcp, cli, worker, gate).
+
+    Whoever comes with a token acts by `token_id` and sees `project_ids` alone, None: every project. PostgreSQL itself
+    hides the other projects, and what belongs to none.
+    """
 
     workspace_id: UUID | None
     user_id: UUID | None
     role: str
     door: str = "page"
+    project_ids: tuple[UUID, ...] | None = None
+    token_id: UUID | None = None
+
+    @property
+    def limit(self) -> str:
+        """The limit to projects as the setting of a transaction: an array, or nothing."""
+        return "" if self.project_ids is None else "{" + ",".join(map(str, self.project_ids)) + "}"
 
     @classmethod
     def system(cls) -> "Scope":
@@ -100,6 +110,17 @@ class Transaction:
         """A block that may fail alone: when it raises, what it did is undone and the transaction goes on."""
         with self.connection.begin_nested():
             yield
+
+    @contextmanager
+    def unlimited(self) -> Iterator[None]:
+        """A block that counts every project of the workspace, for what is asked whoever acts, as a budget is."""
+        if self.scope.project_ids is None:
+            yield
+            return
+        with self.savepoint():  # when the block raises, the limit is back, too
+            self.execute("database.limit_to", projects="")
+            yield
+            self.execute("database.limit_to", projects=self.scope.limit)
 
     def rows(self, name: str, /, **params: Any) -> Sequence[dict[str, Any]]:
         """Every row of a statement as a dictionary."""
@@ -162,7 +183,7 @@ def engine() -> Engine:
     with _lock:
         if _engine is None:
             made = engine_of(url(), pool_size=10, max_overflow=20, pool_timeout=10)
-            with _domain_errors():
+            with domain_errors():
                 _app_role = _working_role(made)
             _engine = made
         return _engine
@@ -204,7 +225,7 @@ def transaction(scope: Scope, *, snapshot: bool = False) -> Iterator[Transaction
     lay in the pool is replaced once. Raises StoreUnavailable when PostgreSQL can't be reached, and the domain's
     errors for what the database itself refuses.
     """
-    with _domain_errors():
+    with domain_errors(limited=scope.project_ids is not None):
         connection = _begin(scope, snapshot)
         with connection, connection.get_transaction() or connection.begin():
             yield Transaction(connection, scope)
@@ -221,6 +242,7 @@ def _begin(scope: Scope, snapshot: bool) -> Connection:
                 "workspace_id": str(scope.workspace_id or ""),
                 "user_id": str(scope.user_id or ""),
                 "scope_role": scope.role,
+                "projects": scope.limit,
                 "patience": PATIENCE if scope.door in AWAITED else None,
                 "role": _app_role,
             }
@@ -235,11 +257,6 @@ def _begin(scope: Scope, snapshot: bool) -> Connection:
     raise AssertionError
 
 
-def is_gone(error: BaseException) -> bool:
-    """Whether an error says that PostgreSQL itself is away, not that a statement was wrong."""
-    return isinstance(error, OperationalError) or (isinstance(error, DBAPIError) and error.connection_invalidated)
-
-
 def _revive() -> None:
     """Start the bundled server again when it is the one and died."""
     if settings().database_url is None:
@@ -247,48 +264,6 @@ def _revive() -> None:
             embedded.start()
         except SetupFailed as failure:
             raise StoreUnavailable(failure.message) from failure
-
-
-# What a broken constraint means to the person who broke it.
-CONSTRAINTS: dict[str, tuple[type[NexusError], str]] = {
-    "projects_name_key": (Conflict, "A project with this name exists already."),
-    "conversations_session_key": (Conflict, "There is a conversation of this session there already."),
-    "tags_name_key": (Conflict, "A tag with this name exists already."),
-    "people_email_key": (Conflict, "A person with this e-mail exists already."),
-    "profiles_workspace_id_slug_key": (Conflict, "A profile with this slug exists already."),
-    "workspaces_slug_key": (Conflict, "A workspace with this name exists already."),
-}
-
-
-@contextmanager
-def _domain_errors() -> Iterator[None]:
-    try:
-        yield
-    except PoolTimeout as error:
-        raise StoreUnavailable(_("The database is too busy to answer; try again in a moment.")) from error
-    except IntegrityError as error:
-        raise _refused(error) from error
-    except (OperationalError, InterfaceError) as error:
-        if isinstance(error.orig, QueryCanceled):
-            raise StoreUnavailable(_("The database took too long to answer; try again in a moment.")) from error
-        raise StoreUnavailable(_("The database can't be reached; nothing was lost, try again in a moment.")) from error
-    except DBAPIError as error:
-        if error.connection_invalidated:
-            raise StoreUnavailable(_("The database went away; nothing was lost, try again in a moment.")) from error
-        raise
-
-
-def _refused(error: IntegrityError) -> NexusError:
-    diagnostics = getattr(error.orig, "diag", None)
-    name = getattr(diagnostics, "constraint_name", None) or ""
-    if name in CONSTRAINTS:
-        kind, sentence = CONSTRAINTS[name]
-        return kind(_(sentence))
-    if name.endswith("_fkey"):
-        return NotFound(_("Something this points to is not here."), detail={"constraint": name})
-    if name.endswith("_key"):
-        return Conflict(_("This exists already."), detail={"constraint": name})
-    return Invalid(_("The database refused these values."), detail={"constraint": name})
 
 
 def evolve(item: T, **changes: Any) -> T:

@@ -17,7 +17,7 @@ _TOUCHED = ("erasure.untitle", "erasure.own_summaries", "erasure.summaries", "er
 _THEIRS = (
     "erasure.proposals", "erasure.conversations", "erasure.receipts", "erasure.messages", "erasure.sums",
     "erasure.runs", "erasure.reads", "erasure.views", "erasure.budgets", "erasure.tokens", "erasure.memberships",
-    "erasure.people",
+    "erasure.former", "erasure.people",
 )  # fmt: skip
 """In this order: what is found through a row goes before that row."""
 
@@ -61,8 +61,7 @@ def _check(tx: Transaction, person_id: UUID, *, is_local_owner: bool) -> None:
         raise Invalid(_("Nobody erases themselves; ask another administrator."))
     if is_local_owner:
         raise Invalid(_("This is the owner of this machine, whom Nexus makes anew at its start."))
-    if not tx.execute("erasure.other_admins", person_id=person_id).scalar_one():
-        raise Invalid(_("This is the only administrator; make somebody else one first."))
+    people.keep_an_admin(tx, person_id)
 
 
 def _remove(tx: Transaction, person_id: UUID, name: str) -> dict[str, int]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from nexus_core import budgets, compaction, leases, recall, retention, rollup, shelf, tags
+from nexus_core import budgets, compaction, leases, recall, retention, rollup, sessions, shelf, tags
 from nexus_core.database import Scope, transaction
 from nexus_core.draft import Live
 from nexus_core.errors import StoreUnavailable
@@ -189,8 +189,10 @@ def _sum_up_days() -> int:
 
 
 def _purge() -> None:
-    """Empty the trash of what has been in it for its time, a few at a time, and drop the tags that went with it."""
+    """Empty the trash of what has been in it for its time, a few at a time, and drop the tags that went with it; and
+    sessions that ended."""
     with transaction(Scope.system()) as tx:
+        sessions.purge(tx)
         tags.prune(tx)
     gone = True
     while gone:

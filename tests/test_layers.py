@@ -16,7 +16,7 @@ PURE = {
 }  # fmt: skip
 NOUNS = {
     "workspaces", "people", "sessions", "projects", "agents", "profiles", "conversations", "messages", "memories",
-    "summaries", "runs", "tags", "proposals", "shares",
+    "summaries", "runs", "tags", "proposals", "shares", "api_tokens",
 }  # fmt: skip
 STATEMENT = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|SET|GRANT)\s+\S", re.DOTALL)
 SQL_ELSEWHERE = {

@@ -17,6 +17,7 @@ from nexus_core.api import (
     conversations,
     exchange,
     memory,
+    people,
     project_memory,
     projects,
     proposals,
@@ -25,17 +26,27 @@ from nexus_core.api import (
     shares,
     shelving,
     tasks,
+    tokens,
 )
-from nexus_core.api.gate import failure
+from nexus_core.api.families import challenge, failure
 from nexus_core.api.html import retry_after
-from nexus_core.api.limits import LARGER, MOST_BYTES, BodyLimit, refusal
+from nexus_core.api.limits import BodyLimit, too_large
 from nexus_core.api.schema import Failure
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import Invalid, NexusError, NotFound
 from nexus_core.i18n import _
 
 _log = logging.getLogger(__name__)
-CAMEL = ("/api/agents", "/api/chat", "/api/conversations", "/api/export", "/api/import", "/api/shares")
+CAMEL = (
+    "/api/agents",
+    "/api/chat",
+    "/api/conversations",
+    "/api/export",
+    "/api/import",
+    "/api/people",
+    "/api/shares",
+    "/api/tokens",
+)
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Failure, "description": "Refused; `error` says why."},
     "5XX": {"model": Failure, "description": "A model, the database or Nexus failed; `error` says what is known."},
@@ -63,6 +74,8 @@ for _routes in (
     proposals,
     project_memory,
     runs,
+    people,
+    tokens,
 ):
     api.include_router(_routes.router)
 api.add_route("/docs", reference.page, include_in_schema=False)
@@ -90,7 +103,7 @@ async def refused(request: Request, error: NexusError) -> Response:
     if request.url.path.startswith(CAMEL):
         error.field = error.field and _camel(error.field)
         error.detail = {_camel(key): value for key, value in error.detail.items()}
-    return JSONResponse(failure(error), error.status, headers=retry_after(error))
+    return JSONResponse(failure(error), error.status, headers=retry_after(error) | challenge(error))
 
 
 def _camel(name: str) -> str:
@@ -111,7 +124,7 @@ async def unknown(request: Request, error: HTTPException) -> Response:
     if error.status_code == HTTPStatus.NOT_FOUND:
         return await refused(request, NotFound(_("There is no such address here.")))
     if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return JSONResponse(refusal(LARGER.get(request.url.path, MOST_BYTES)), error.status_code)
+        return await refused(request, too_large(request.url.path))
     reason = {"code": HTTPStatus(error.status_code).name.lower(), "message": str(error.detail), "field": None}
     return JSONResponse({"success": False, "error": reason}, error.status_code, headers=error.headers)
 

@@ -177,17 +177,17 @@ SELECT nexus.forget_author(:person_id) FROM workspaces WHERE id = :workspace_id;
 -- name: memberships
 DELETE FROM memberships WHERE workspace_id = :workspace_id AND user_id = :person_id;
 
+-- name: former
+DELETE FROM former_members WHERE workspace_id = :workspace_id AND user_id = :person_id;
+
 -- name: people
 -- The person, with sessions, where no other workspace has anything of them.
 DELETE FROM people p
 WHERE p.id = :person_id AND CAST(:workspace_id AS uuid) IS NOT NULL
   AND NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = p.id)
+  AND NOT EXISTS (SELECT FROM former_members f WHERE f.user_id = p.id)
   AND NOT EXISTS (SELECT FROM conversations c WHERE c.user_id = p.id)
   AND NOT EXISTS (SELECT FROM messages m WHERE m.user_id = p.id);
-
--- name: other_admins
-SELECT count(*) FROM memberships m JOIN people p ON p.id = m.user_id AND p.status = 'active'
-WHERE m.workspace_id = :workspace_id AND m.role = 'admin' AND m.user_id <> :person_id;
 
 -- name: namesakes
 SELECT count(*) FROM memberships m JOIN people p ON p.id = m.user_id

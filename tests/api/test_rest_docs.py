@@ -37,7 +37,10 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     enveloped = [one["data"] for one in told if isinstance(one, dict) and "success" in one]
     assert all(one["success"] for one in told if isinstance(one, dict) and "success" in one)
     health, ana, active, ada, listed, stopped, *of_conversations, decided = enveloped
-    found, tagged, by_tag, fork, trashed, trash, restored, imported, links, withdrawn = of_conversations
+    found, tagged, by_tag, fork, trashed, trash, restored, imported, links, withdrawn, *of_tokens = of_conversations
+    by_token, revoked, me, sessions = of_tokens
+    assert [one["name"] for one in by_token] == ["Ada"] and set(revoked) == {"id"} and printed.count("401") == 1
+    assert (me["role"], me["isLocalOwner"], sessions) == ("admin", True, [])
     first = restored["id"]
     assert first in {one["id"] for one in found} and tagged["tags"] == ["intro"]
     assert [one["id"] for one in by_tag] == [one["id"] for one in trash] == [trashed["id"]] == [first]
