@@ -47,10 +47,10 @@ def send(
     def before(tx: Transaction, message_id: str) -> Turn | None:
         return turns.repeated(tx, message_id, message, conversation_id=conversation_id, session_id=session_id)
 
-    return _begin(scope, accept, client_message_id, before)
+    return begin(scope, accept, client_message_id, before)
 
 
-def _begin(
+def begin(
     scope: Scope,
     accept: Callable[[Transaction], Turn],
     client_message_id: str | None,
@@ -95,7 +95,7 @@ def _replace(scope: Scope, message_id: UUID, message: str | None, client_message
             tx, former.conversation_id, message, instead_of=message_id, client_message_id=client_message_id
         )
 
-    return _begin(scope, accept, client_message_id)
+    return begin(scope, accept, client_message_id)
 
 
 def stop(scope: Scope, conversation_id: UUID) -> bool:

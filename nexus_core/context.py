@@ -104,27 +104,34 @@ def build(tx: Transaction, turn: Turn, *, share: float = 1.0) -> Context:
     fixed = sum(tokens.count(text) + tokens.MESSAGE_OVERHEAD for text in beginning if text)
     window, scale = _window(tx, turn, summary, fixed, share)
     question = parts.body(window.items[-1].parts)
-    recalls = turn.project_id is not None and remembers and setup.recall
-    found = _found(tx, turn, question, window) if recalls else []
+    found = _found(tx, turn, question, window) if turn.project_id and remembers and setup.recall else []
     recalled = _fitting(found or [], window)
     texts = (*beginning, sections.evidence_text(recalled))
     receipt = _receipt(turn, texts, memory, summary, recalled, window)
     reader = sections.Reader(turn.user_id, setup.workspace_slug, turn.conversation_id, ZoneInfo(setup.time_zone))
-    offered = tools.OFFERED if setup.tools and turn.project_id and remembers else ()
-    offer = tokens.count(json.dumps(offered)) if offered else 0
-    total = offer + sum(section["tokens"] for section in receipt["sections"])
-    receipt |= {"tokens": total, "scale": round(scale, 3), "memory_left_out": memory_left}
-    receipt["tools"] = [tool["function"]["name"] for tool in offered]
+    offered = _offered(turn) if setup.tools and turn.project_id and remembers else ()
+    every = (*offered, *turn.tools)
+    total = (tokens.count(json.dumps(every)) if every else 0) + sum(
+        section["tokens"] for section in receipt["sections"]
+    )
+    receipt |= {"tokens": total, "scale": round(scale, 3), "memory_left_out": memory_left, "begun": len(turn.begun)}
+    receipt["tools"] = [tool["function"]["name"] for tool in every]
     receipt["notes"] += ["smaller_window"] * (share < 1) + ["recall_failed"] * (found is None)
     return Context(
         tuple(text for text in texts if text),
         window.items,
-        tuple(offered),
+        offered,
         partial(sections.passages, memory, summary, recalled, window.items, reader),
         question,
         total,
         receipt,
     )
+
+
+def _offered(turn: Turn) -> tuple[dict[str, Any], ...]:
+    """Our own tools, but for those whose name the program's have."""
+    theirs = {tool["function"]["name"] for tool in turn.tools}
+    return tuple(tool for tool in tools.OFFERED if tool["function"]["name"] not in theirs)
 
 
 def memory_budget(model: str, context_tokens: int | None) -> int:

@@ -96,6 +96,14 @@ def why_failed(answer: Message) -> str:
     return str(answer.metadata.get("error") or _("No answer came; try again."))
 
 
+def failure_of(answer: Message) -> ModelFailed:
+    """Why an answer failed, as an error, with the ids of what was stored in `detail`."""
+    failure = ModelFailed(why_failed(answer), error_type=str(answer.metadata.get("error_type") or "unknown"))
+    ids = {"conversation_id": answer.conversation_id, "message_id": answer.id, "run_id": answer.run_id}
+    failure.detail = {"error_type": failure.error_type} | {key: str(value) for key, value in ids.items()}
+    return failure
+
+
 def _stored(scope: Scope, answer_id: UUID) -> Sight:
     with transaction(scope) as tx:
         row = messages.get(tx, answer_id)
@@ -108,8 +116,5 @@ def _exchange(scope: Scope, answer_id: UUID) -> Exchange:
         question = messages.question_of(tx, answer)
     run = run_of(scope, answer)
     if answer.status == "failed":
-        failure = ModelFailed(why_failed(answer), error_type=str(answer.metadata.get("error_type") or "unknown"))
-        ids = {"conversation_id": answer.conversation_id, "message_id": answer.id, "run_id": answer.run_id}
-        failure.detail = {"error_type": failure.error_type} | {key: str(value) for key, value in ids.items()}
-        raise failure
+        raise failure_of(answer)
     return Exchange(question, answer, run)

@@ -12,11 +12,12 @@ CORE = sorted((ROOT / "nexus_core").rglob("*.py"))
 PAGES = sorted((ROOT / "pages").rglob("*.py"))
 LEAVES = {"config", "errors", "i18n"}
 PURE = {
-    "text", "tokens", "parts", "window", "stream", "languages", "entries", "memory_diff", "memory_merge",
+    "text", "tokens", "parts", "window", "stream", "languages", "entries", "memory_diff", "memory_merge", "dialogue",
 }  # fmt: skip
 NOUNS = {
     "workspaces", "people", "sessions", "projects", "agents", "profiles", "conversations", "messages", "memories",
     "summaries", "runs", "tags", "proposals", "shares", "api_tokens",
+    "programs",
 }  # fmt: skip
 STATEMENT = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|SET|GRANT)\s+\S", re.DOTALL)
 SQL_ELSEWHERE = {

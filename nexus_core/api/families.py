@@ -2,6 +2,7 @@
 
 from starlette.requests import HTTPConnection
 
+from nexus_core.api import openai_errors
 from nexus_core.errors import NexusError, Unauthenticated
 
 
@@ -23,14 +24,7 @@ def failure(error: NexusError) -> dict[str, object]:
     return {"success": False, "error": reason | ({"detail": error.detail} if error.detail else {})}
 
 
-def openai_failure(error: NexusError) -> dict[str, object]:
-    """The same in the shape that OpenAI's clients read."""
-    kinds = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
-    kind = kinds.get(error.status, "server_error" if error.status >= 500 else "invalid_request_error")
-    return {"error": {"message": error.message, "type": kind, "param": error.field, "code": error.code}}
-
-
-FAMILIES = {"/api": failure, "/v1": openai_failure, "/mcp": failure, "/metrics": failure}
+FAMILIES = {"/api": failure, "/v1": openai_errors.body, "/mcp": failure, "/metrics": failure}
 """The first step of an address, and the shape of its refusals."""
 
 
