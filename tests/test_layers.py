@@ -59,6 +59,13 @@ def test_litellm_is_imported_in_one_place(path: Path) -> None:
     assert "litellm" not in packages(path)
 
 
+def test_mcp_is_imported_when_an_assistant_asks() -> None:
+    """Its package takes a second: one module imports it, and nobody imports that one by a statement."""
+    every = [*CORE, *PAGES, ROOT / "app.py"]
+    assert [path.name for path in every if "mcp" in packages(path)] == ["mcp_server.py"]
+    assert [path.name for path in every if "nexus_core.api.mcp_server" in imported(path)] == []
+
+
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_pages_know_no_database_no_model_and_no_routes(path: Path) -> None:
     assert not packages(path) & {"sqlalchemy", "psycopg", "litellm"}
