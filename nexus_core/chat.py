@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from uuid import UUID
 
-from nexus_core import conversations, messages, turns
+from nexus_core import conversations, messages, meters, turns
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.draft import Live
@@ -66,7 +66,10 @@ def begin(
         if known is None:
             raise
         return known
-    if not turn.blocked:
+    meters.begun(scope.door)
+    if turn.blocked:
+        meters.ended("answer", "blocked", None, {}, error_type="budget")
+    else:
         worker().submit(turn, scope)
     return turn
 

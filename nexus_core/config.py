@@ -65,7 +65,8 @@ class Settings(BaseSettings):
     PostgreSQL 15 to 18 of one's own, as a `postgresql://` URL; None means the bundled one. `port` is PORT or
     NEXUS_PORT; 0 lets the system choose. `auth` (NEXUS_AUTH): `local` signs the owner of this machine in on
     loopback, `password` never does, `auto` is local on loopback and password anywhere else. `secret`
-    (NEXUS_SECRET) signs cookies and links; None means that one is made and kept in `home`.
+    (NEXUS_SECRET) signs cookies and links; None means that one is made and kept in `home`. `metrics_token`
+    (NEXUS_METRICS_TOKEN) opens /metrics, and nothing else, for whoever scrapes it.
 
     `rate_token`, `rate_person` and `rate_address` (NEXUS_RATE_…) say how often a program may ask, as in "10 per second"
     or "600/minute", None (off) without limit; `max_body_mb` (NEXUS_MAX_BODY_MB) how large a request may be, in MiB.
@@ -85,6 +86,7 @@ class Settings(BaseSettings):
     rate_address: Rate = "3000/minute"
     max_body_mb: int = Field(default=4, ge=1, le=1024)
     secret: SecretStr | None = Field(default=None, min_length=16)
+    metrics_token: SecretStr | None = Field(default=None, min_length=16)
 
 
 @cache

@@ -235,7 +235,7 @@ class Generation:
             error_type=(failed.error_type if failed else error.code) if error else None,
             error_message=error.message[:2000] if error else None,
             provider_error=failed.detail.get("provider") or None if failed else None,
-        )
+        ).counted(self.turn.setup.model, self.turn.setup.api_base)
 
     async def _store_end(self, outcome: Outcome) -> None:
         """Store the end, waiting for the database when it is away: the answer is not given up for a restart of it."""

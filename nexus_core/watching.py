@@ -2,12 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from nexus_core import messages, runs
+from nexus_core import messages, meters, runs
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import ModelFailed, StoreUnavailable
 from nexus_core.i18n import _
@@ -47,6 +48,13 @@ async def watch(scope: Scope, answer_id: UUID) -> AsyncIterator[Sight]:
     connection while this process writes; an answer of another process is read from its row. Raises NotFound when the
     conversation is deleted meanwhile, and StoreUnavailable after minutes without the database.
     """
+    with meters.STREAMS.track_inprogress():
+        async with aclosing(_sights(scope, answer_id)) as sights:
+            async for sight in sights:
+                yield sight
+
+
+async def _sights(scope: Scope, answer_id: UUID) -> AsyncGenerator[Sight, None]:
     told, told_at, patience = -1, 0.0, time.monotonic() + STORE_PATIENCE
     known: Sight | None = None
     while known is None or known.ended is None:

@@ -24,6 +24,8 @@ SUM_SECONDS = 60.0
 SUMMED_DAYS = 7
 PURGE_SECONDS = 3600.0
 STOP_SECONDS = 5.0
+JOBS = ("reap", "index_all", "learn_pending", "sum_up_days", "purge", "apply")
+"""What runs beside the answers, by the names that `Worker.last` knows."""
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -106,6 +108,10 @@ class Worker:
     def count(self) -> int:
         """How many answers are being written here."""
         return len(self._generations)
+
+    def queue(self) -> int:
+        """How many other calls (summaries, proposals) have begun here and not ended."""
+        return len(self._others)
 
     def close(self) -> None:
         """End every answer as interrupted, what came so far kept, and stop; waits a few seconds at most."""

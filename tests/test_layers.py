@@ -13,6 +13,7 @@ PAGES = sorted((ROOT / "pages").rglob("*.py"))
 LEAVES = {"config", "errors", "i18n"}
 PURE = {
     "text", "tokens", "parts", "window", "stream", "languages", "entries", "memory_diff", "memory_merge", "dialogue",
+    "meters",
 }  # fmt: skip
 NOUNS = {
     "workspaces", "people", "sessions", "projects", "agents", "profiles", "conversations", "messages", "memories",

@@ -1,6 +1,7 @@
 """The gate at the ASGI edge: who may pass to pages, WebSocket, uploads, media and API."""
 
 import re
+from hmac import compare_digest
 from http import HTTPStatus
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from nexus_core import signin
 from nexus_core.api import html, peers, rates, shell
 from nexus_core.api.families import FAMILIES, BadToken, challenge, family
 from nexus_core.api_tokens import PREFIX
+from nexus_core.config import settings
 from nexus_core.errors import Forbidden, NexusError, Unauthenticated
 from nexus_core.i18n import _
 from nexus_core.sessions import COOKIE, LIFE
@@ -85,7 +87,7 @@ class Gate:
 
     async def _judge(self, connection: HTTPConnection, guarded: "_Guarded") -> Response | None:
         path = connection.scope["path"]
-        if path == "/health":
+        if path == "/health" or is_scraper(connection):
             return None
         program = family(connection)
         if program or _is_link(connection):
@@ -184,6 +186,16 @@ def check_site(connection: HTTPConnection) -> None:
         foreign = connection.scope["method"] not in SAFE_METHODS and peers.is_cross_site(headers, allowed)
     if foreign:
         raise Forbidden(_("This request came from another site, so it was not carried out."))
+
+
+def is_scraper(connection: HTTPConnection) -> bool:
+    """Whether this is whoever reads /metrics by NEXUS_METRICS_TOKEN, which opens nothing else."""
+    wanted = settings().metrics_token
+    if wanted is None or connection.scope["path"] != "/metrics":
+        return False
+    scheme, _space, given = connection.headers.get("authorization", "").partition(" ")
+    right = wanted.get_secret_value().encode()
+    return scheme.lower() == "bearer" and compare_digest(given.strip().encode("utf-8", "replace"), right)
 
 
 def is_local(connection: HTTPConnection) -> bool:
