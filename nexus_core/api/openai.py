@@ -89,7 +89,7 @@ class Completion(BaseModel):
     messages: list[Piece] = Field(min_length=1, description="What was said.")
     stream: bool = Field(False, description="As server-sent events.")
     stream_options: StreamOptions | None = Field(None, description="How to stream.")
-    user: Text | None = Field(None, min_length=1, description="Whom you speak for; their memory is used.")
+    user: Text | None = Field(None, description="Whom you speak for; their memory is used.")
     metadata: dict[str, Any] | None = Field(
         None, description="`session_id`: the conversation; `project_id`: the project to talk in."
     )
@@ -130,7 +130,14 @@ class Completion(BaseModel):
         if project and project_id is None:
             raise NotFound(_("There is no such project here."), field="metadata.project_id")
         return Ask(
-            self.model, hear(self.messages), self.user, session, project_id, params, tools, idempotency_key or None
+            self.model,
+            hear(self.messages),
+            self.user or None,
+            session,
+            project_id,
+            params,
+            tools,
+            idempotency_key or None,
         )
 
     def _named(self, name: str) -> str | None:

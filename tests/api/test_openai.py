@@ -11,7 +11,7 @@ import pytest
 from openai.types.chat import ChatCompletion
 from starlette.testclient import TestClient
 
-from nexus_core import budgets
+from nexus_core import budgets, run_detail
 from nexus_core.database import Scope, transaction
 from tests.api.conftest import Program, door, token
 from tests.api.serving import served
@@ -170,6 +170,9 @@ def test_a_client_runs_its_own_tools(ai: openai.OpenAI, ready: Scope, operator: 
         assert [one.role for one in stored] == ["user", "assistant", "user", "assistant"]
         assert [part["type"] for part in stored[1].parts] == ["text", "tool-get_weather", "step-start", "text"]
         assert stored[1].parts[1]["output"] == "sun" and stored[1].body == "Let me look. \n\nSunny in Paris."
+        with transaction(operator) as tx:
+            whole = run_detail.load(tx, UUID(second.nexus["run_id"]))  # type: ignore[attr-defined]
+        assert whole.sent and whole.sent.exact and whole.sent.messages[-1]["content"] == "sun"
         alone = {"role": "tool", "tool_call_id": "call_1", "content": "rain"}
         session: Any = {"metadata": {"session_id": "s"}, "tools": [WEATHER]}
         begun = ask(ai, user("Oslo?"), **session)
