@@ -4,7 +4,7 @@ docs/decisions/0040 says why.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -81,6 +81,10 @@ def begin(scope: Scope, ask: Ask) -> Begun:
         who = answerers.named(tx, ask.model)
     profile_id = None if who.agent_id else who.profile_id
     wish = Wish(profile_id, ask.heard.instructions, ask.params, tuple(ask.tools), whole=_name(ask) is None)
+
+    only = scope.project_ids or ()
+    if ask.project_id is None and len(only) == 1:  # where a token opens one project alone, it speaks there
+        ask = replace(ask, project_id=only[0])
 
     def accept(tx: Transaction) -> Turn:
         return _repeated(tx, ask, wish) or _accept(tx, ask, who, wish)

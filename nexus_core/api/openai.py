@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from nexus_core import __version__, answerers, completions
 from nexus_core.answerers import Answerer
 from nexus_core.api import openai_errors, openai_wire
-from nexus_core.api.limits import BodyLimit, TooLarge
+from nexus_core.api.limits import BodyLimit, too_large
 from nexus_core.api.schema import Object, Text, Who
 from nexus_core.completions import Ask, Begun
 from nexus_core.database import Scope, transaction
@@ -225,7 +225,7 @@ async def unknown(request: Request, error: HTTPException) -> Response:
     """A path or a method that does not exist, or a body that is too large."""
     kinds: dict[int, NexusError] = {
         404: NotFound(_("There is no such address here.")),
-        413: TooLarge(_("A request has at most {megabytes} MB.").format(megabytes=4)),
+        413: too_large(request.url.path),
     }
     found = kinds.get(error.status_code) or NexusError(str(error.detail))
     answer = openai_errors.refusal(found)

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from nexus_core import memories, proposals, recall, runs
+from nexus_core import api_tokens, memories, proposals, recall, runs
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from nexus_core.sessions import COOKIE
@@ -155,6 +155,17 @@ def test_strangers_other_sites_and_other_methods_are_refused(address: str, opera
         anyone.cookies = httpx2.Cookies({COOKIE: token(operator)})
         assert len(anyone.post("/mcp", json=call).json()["result"]["tools"]) == 6
         assert anyone.post("/mcp/", json=call).status_code == 200
+        apollo = project(operator, "Apollo")
+        project(operator, "Gemini")
+        with transaction(operator) as tx:
+            key = api_tokens.create(tx, "assistant", role="viewer", project_ids=[apollo])[1]
+        anyone.cookies = httpx2.Cookies()
+        anyone.headers["authorization"] = f"Bearer {key}"
+        asked = {"name": "get_project_memory", "arguments": {"project": "Gemini"}}
+        told = anyone.post("/mcp", json=call | {"method": "tools/call", "params": asked}).json()["result"]
+        assert told["isError"] and told["content"][0]["text"].endswith("There are: Apollo.")
+        del anyone.headers["authorization"]
+        anyone.cookies = httpx2.Cookies({COOKIE: token(operator)})
         assert anyone.post("/mcp", json=call, headers={"origin": "https://evil.example"}).status_code == 403
         assert anyone.post("/mcp", json=call, headers={"sec-fetch-site": "cross-site"}).status_code == 403
         for method in ("GET", "DELETE"):

@@ -11,7 +11,7 @@ import pytest
 from openai.types.chat import ChatCompletion
 from starlette.testclient import TestClient
 
-from nexus_core import budgets, run_detail
+from nexus_core import api_tokens, budgets, conversations, run_detail
 from nexus_core.database import Scope, transaction
 from tests.api.conftest import Program, door, token
 from tests.api.serving import served
@@ -248,6 +248,23 @@ def test_a_stream_ends_with_usage_and_stops_when_its_reader_goes(
         with pytest.raises(openai.APIStatusError) as failed:
             ai.chat.completions.create(model="loopback", messages=[{"role": "user", "content": "?"}], stream=True)
         assert failed.value.status_code == 502, "what fails before the first word has its status, streamed too"
+
+
+def test_a_token_is_the_api_key_and_keeps_to_its_project(ai: openai.OpenAI, ready: Scope, operator: Scope) -> None:
+    apollo, gemini = project(operator, "Apollo"), project(operator, "Gemini")
+    with transaction(operator) as tx:
+        key = api_tokens.create(tx, "CI", project_ids=[apollo])[1]
+    mine = openai.OpenAI(base_url=ai.base_url, api_key=key, max_retries=0)
+    with ModelServer(echo) as server:
+        connect(ready, server.base)
+        answer = ask(mine, user("Where am I?"), user="ana")
+        with transaction(operator) as tx:
+            assert conversations.get(tx, where(answer)).project_id == apollo
+        with pytest.raises(openai.PermissionDeniedError):
+            ask(mine, user("Hi"), metadata={"project_id": str(gemini)})
+    with pytest.raises(openai.AuthenticationError) as wrong:
+        openai.OpenAI(base_url=ai.base_url, api_key="nxs_" + "0" * 48, max_retries=0).models.list()
+    assert wrong.value.code == "invalid_api_key"
 
 
 def test_refusals_are_openai_s(ai: openai.OpenAI, program: Program, reader: TestClient, ready: Scope) -> None:
