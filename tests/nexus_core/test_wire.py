@@ -17,7 +17,7 @@ START = {**delta("One"), "choices": [{"index": 0, "delta": {"role": "assistant",
 ODD = [
     delta(""), delta(None), delta(content=None), delta("a", reasoning_content="hm"), delta("b", refusal=None),
     delta("c", tool_calls=[]), {**delta("d"), "service_tier": "default"}, {**delta("e"), "choices": []},
-    {**delta("f"), "usage": None}, {**delta("g"), "provider": "x"}, delta(reasoning_content="thinking"), delta("\ud83d"),
+    {**delta("f"), "usage": None}, {**delta("g"), "provider": "x"}, delta(reasoning_content="hm"), delta("\ud83d"),
 ]  # fmt: skip
 STREAMS: dict[str, list[bytes]] = {
     "plain": sse(START, *map(delta, (" two", " three\n\n", "4 🚀")), *ending()),
@@ -26,7 +26,7 @@ STREAMS: dict[str, list[bytes]] = {
     "words after usage": sse(START, {**delta(), "choices": [], "usage": usage(3, 4)}, delta(" late"), *ending()),
     "end in a word": sse(START, delta(" two", finish="stop")),
     "other line ends": [b"".join(sse(START, delta(" two"), *ending())).replace(b"\n", b"\r\n")],
-    "comments": [b": hello\n\n", *sse(START, done=False), b": beat\n\nevent: x\nid: 3\n", *sse(delta(" two"), *ending())],
+    "comments": [b": hello\n\n", *sse(START, done=False), b": beat\n\nevent: x\nid: 3\n", *sse(delta(" x"), *ending())],
     "no word of an end": sse(START, delta(" two"), done=False),
     "no such thing": [*sse(START, delta(" two"), done=False), b"data: {nonsense\n\n"],
     "an error in it": [*sse(START, delta(" two"), done=False), *sse({"error": {"message": "overloaded", "code": 503}})],
