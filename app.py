@@ -13,7 +13,7 @@ from starlette.routing import Mount, Route
 from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
 
-from nexus_core import database, embedded, llm, migrate, worker
+from nexus_core import database, embedded, llm, migrate, replica, worker
 from nexus_core.api import api, health, shared
 from nexus_core.api import signin as signin_pages
 from nexus_core.api.gate import Gate
@@ -36,6 +36,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     gc.freeze()  # what is imported now stays; a full collection need not look at it again
     yield
     await to_thread.run_sync(worker.close)
+    replica.reset()
     database.reset()
     await to_thread.run_sync(embedded.stop)
 
