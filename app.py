@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
 
-from nexus_core import database, embedded, llm, migrate, worker
+from nexus_core import database, embedded, llm, migrate, replica, worker
 from nexus_core.api.doors import routes
 from nexus_core.api.gate import Gate
 from nexus_core.api.shell import Shell
@@ -34,6 +34,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     gc.freeze()  # what is imported now stays; a full collection need not look at it again
     yield
     await to_thread.run_sync(worker.close)
+    replica.reset()
     database.reset()
     await to_thread.run_sync(embedded.stop)
 

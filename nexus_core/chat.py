@@ -14,6 +14,8 @@ from nexus_core.turns import Turn
 from nexus_core.worker import worker
 
 LOOK_SECONDS = 0.01
+LOOKS_PER_SECOND = 50
+"""How often this process may be asked, by all pages together, how far an answer has come; each look costs some 3 ms."""
 NOWHERE = Place()
 """Just Chat outside any project."""
 
@@ -143,6 +145,11 @@ def live(message: Message, patience: float = 0.0) -> Live:
         if found is None or found.version or time.monotonic() > until:
             return found or Live(message.parts, 0)
         time.sleep(LOOK_SECONDS)
+
+
+def pace(shortest: float) -> float:
+    """Seconds from one look at an answer to the next: `shortest`, or more where many are being written here."""
+    return max(shortest, round(worker().count() / LOOKS_PER_SECOND, 1))
 
 
 def read(tx: Transaction, conversation_id: UUID, *, before: int | None = None, limit: int = 40) -> list[Message]:

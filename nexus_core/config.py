@@ -62,11 +62,13 @@ class Settings(BaseSettings):
     """What the person who runs Nexus decides; every name is an environment variable.
 
     `home` (NEXUS_HOME) holds the bundled server's data. `database_url` (NEXUS_DATABASE_URL) names a
-    PostgreSQL 15 to 18 of one's own, as a `postgresql://` URL; None means the bundled one. `port` is PORT or
-    NEXUS_PORT; 0 lets the system choose. `auth` (NEXUS_AUTH): `local` signs the owner of this machine in on
-    loopback, `password` never does, `auto` is local on loopback and password anywhere else. `secret`
-    (NEXUS_SECRET) signs cookies and links; None means that one is made and kept in `home`. `metrics_token`
-    (NEXUS_METRICS_TOKEN) opens /metrics, and nothing else, for whoever scrapes it.
+    PostgreSQL 15 to 18 of one's own, as a `postgresql://` URL; None means the bundled one. `database_pooled`
+    (NEXUS_DATABASE_POOLED) says that a pooler stands before it that gives each transaction another connection.
+    `replica_url` (NEXUS_REPLICA_URL) names a read replica of it, for reports. `port` is PORT or NEXUS_PORT; 0
+    lets the system choose. `auth` (NEXUS_AUTH): `local` signs the owner of this machine in on loopback, `password`
+    never does, `auto` is local on loopback and password anywhere else. `secret` (NEXUS_SECRET) signs cookies
+    and links; None means that one is made and kept in `home`. `metrics_token` (NEXUS_METRICS_TOKEN) opens
+    /metrics, and nothing else, for whoever scrapes it.
 
     `rate_token`, `rate_person` and `rate_address` (NEXUS_RATE_…) say how often a program may ask, as in "10 per second"
     or "600/minute", None (off) without limit; `max_body_mb` (NEXUS_MAX_BODY_MB) how large a request may be, in MiB.
@@ -78,6 +80,8 @@ class Settings(BaseSettings):
 
     home: Annotated[Path, AfterValidator(_absolute)] = Field(default=Path(".nexus"), validate_default=True)
     database_url: Annotated[str, AfterValidator(libpq_url)] | None = None
+    database_pooled: bool = False
+    replica_url: Annotated[str, AfterValidator(libpq_url)] | None = None
     host: str = "127.0.0.1"
     port: int = Field(default=8501, ge=0, le=65535, validation_alias=AliasChoices("PORT", "NEXUS_PORT"))
     auth: Literal["auto", "local", "password"] = "auto"

@@ -172,6 +172,21 @@ def url() -> str:
     return settings().database_url or embedded.start()
 
 
+@dataclass(frozen=True)
+class Source:
+    """A server to ask, and the role to work under there; None where its user is under the policies itself."""
+
+    engine: Engine
+    role: str | None
+
+    @classmethod
+    def of(cls, url: str, **options: Any) -> "Source":
+        """The server of a URL, which answers. Raises StoreUnavailable or SetupFailed."""
+        made = engine_of(url, **options)
+        with domain_errors():
+            return cls(made, _working_role(made))
+
+
 _engine: Engine | None = None
 _app_role: str | None = None
 _lock = Lock()
@@ -182,10 +197,8 @@ def engine() -> Engine:
     global _engine, _app_role
     with _lock:
         if _engine is None:
-            made = engine_of(url(), pool_size=10, max_overflow=20, pool_timeout=10)
-            with domain_errors():
-                _app_role = _working_role(made)
-            _engine = made
+            made = Source.of(url(), pool_size=10, max_overflow=20, pool_timeout=10)
+            _engine, _app_role = made.engine, made.role
         return _engine
 
 
@@ -216,26 +229,28 @@ def _working_role(made: Engine) -> str | None:
 
 
 @contextmanager
-def transaction(scope: Scope, *, snapshot: bool = False) -> Iterator[Transaction]:
+def transaction(scope: Scope, *, snapshot: bool = False, of: "Source | None" = None) -> Iterator[Transaction]:
     """One transaction under `scope`; committed at the end of the block, rolled back when it raises.
 
-    With `snapshot`, all its statements see the store as of its first one, for reports whose figures must agree.
+    With `snapshot`, all its statements see the store as of its first one, for reports whose figures must agree. `of` is
+    another server to ask than the store itself.
 
     Opened at the edge (a page, a route, a job), never held while a model talks. A connection that died while it
     lay in the pool is replaced once. Raises StoreUnavailable when PostgreSQL can't be reached, and the domain's
     errors for what the database itself refuses.
     """
     with domain_errors(limited=scope.project_ids is not None):
-        connection = _begin(scope, snapshot)
+        connection = _begin(scope, snapshot, of)
         with connection, connection.get_transaction() or connection.begin():
             yield Transaction(connection, scope)
 
 
-def _begin(scope: Scope, snapshot: bool) -> Connection:
+def _begin(scope: Scope, snapshot: bool, of: "Source | None") -> Connection:
     for last in (False, True):
         connection: Connection | None = None
         try:
-            connection = engine().connect()
+            source = of or Source(engine(), _app_role)
+            connection = source.engine.connect()
             if snapshot:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             values = {
@@ -244,16 +259,19 @@ def _begin(scope: Scope, snapshot: bool) -> Connection:
                 "scope_role": scope.role,
                 "projects": scope.limit,
                 "patience": PATIENCE if scope.door in AWAITED else None,
-                "role": _app_role,
+                "role": source.role,
             }
-            connection.execute(query("database.enter_scope" if _app_role else "database.enter_scope_as_owner"), values)
+            connection.execute(
+                query("database.enter_scope" if source.role else "database.enter_scope_as_owner"), values
+            )
             return connection
         except BaseException as error:
             if connection is not None:
                 connection.close()
             if last or not is_gone(error):
                 raise
-            _revive()
+            if of is None:
+                _revive()
     raise AssertionError
 
 

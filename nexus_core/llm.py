@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
-from nexus_core import faults, prices, tokens
+from nexus_core import faults, prices, tokens, wire
 from nexus_core.answers import Answer, estimated
 from nexus_core.prices import Price, context_window, price
 from nexus_core.providers import (
@@ -25,6 +25,7 @@ from nexus_core.providers import (
     runtime_of,
 )
 from nexus_core.stream import Event, Finished, ModelRequest, TextDelta
+from nexus_core.wire import Plain, Wire
 
 __all__ = [
     "EXAMPLES",
@@ -96,7 +97,7 @@ async def stream(request: ModelRequest) -> AsyncGenerator[Event, None]:
     async with aclosing(_chunks(request, call)) as chunks:
         async for chunk, source in chunks:
             answer.source = source
-            for event in answer.take(chunk):
+            for event in answer.say(chunk.text) if isinstance(chunk, Plain) else answer.take(chunk):
                 yield event
     for event in answer.end(request, call):
         yield event
@@ -116,18 +117,23 @@ async def complete(request: ModelRequest) -> tuple[str, Finished]:
 
 
 async def _chunks(request: ModelRequest, call: faults.Call) -> AsyncGenerator[tuple[Any, Any], None]:
-    """litellm's chunks, each with its stream; faults as ModelFailed; closes the HTTP stream at the end."""
+    """Plain text and litellm's chunks, each with its stream; faults as ModelFailed; closes the HTTP stream at the end.
+
+    The first chunk is always litellm's: it says which model answers.
+    """
     source: Any = None
+    below: Wire | None = None
     started = False
     try:
         async with asyncio.timeout(request.first_chunk_timeout) as patience:
             source = await _loaded.acompletion(**_arguments(request))
+            below = wire.below(source)
             chunk = await anext(source, None)
         while chunk is not None:
-            started = started or bool(chunk.choices)
+            started = started or isinstance(chunk, Plain) or bool(chunk.choices)
             yield chunk, source
             async with asyncio.timeout(request.idle_timeout) as patience:
-                chunk = await anext(source, None)
+                chunk = (await below.plain() if below else None) or await anext(source, None)
     except Exception as error:
         now = faults.Call(call.model, call.api_base, started)
         if patience.expired():

@@ -8,8 +8,8 @@ from uuid import UUID
 import pandas as pd
 import streamlit as st
 
-from nexus_core import costs, panels, ranges, runs_list, runs_query
-from nexus_core.database import transaction
+from nexus_core import costs, panels, ranges, replica, runs_list, runs_query
+from nexus_core.database import Transaction
 from nexus_core.i18n import _
 from nexus_core.runs import Run
 from nexus_core.runs_list import Page
@@ -45,12 +45,14 @@ def draw(asked: Asked, columns: Sequence[str]) -> None:
 
 
 def _read(asked: Asked) -> tuple[Page, dict[UUID, str]]:
-    with transaction(session.scope()) as tx:
+    def read(tx: Transaction) -> tuple[Page, dict[UUID, str]]:
         page = runs_list.page(
             tx, asked.span, asked.filters, search=asked.search, unpriced=asked.unpriced, after=asked.after, limit=ROWS
         )
         ids = {getattr(run, column) for run in page.runs for column in _IDS.values()}
         return page, costs.names(tx, list(ids))
+
+    return replica.read(session.scope(), read)
 
 
 def _followed(asked: Asked, columns: Sequence[str]) -> None:
