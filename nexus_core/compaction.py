@@ -135,7 +135,7 @@ def _waits(tx: Transaction, conversation_id: UUID) -> bool:
     failed, last_at = summaries.failures(tx, conversation_id, model)
     if last_at is None:
         return False
-    return datetime.now(UTC) < last_at + min(FIRST_WAIT * 2 ** min(failed - 1, 20), LONGEST_WAIT)
+    return datetime.now(UTC) < last_at + min(FIRST_WAIT * (1 << min(failed - 1, 20)), LONGEST_WAIT)
 
 
 def _next(job: Job) -> Job | None:

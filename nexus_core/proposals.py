@@ -162,6 +162,12 @@ def evidence(tx: Transaction, lines: Sequence[Line]) -> dict[UUID, Said]:
     return {said.id: said for said in tx.all(Said, "proposals.evidence", ids=ids)} if ids else {}
 
 
+def are_left(tx: Transaction, said: Sequence[Said]) -> bool:
+    """Whether every one of these messages is still there."""
+    ids = [one.id for one in said]
+    return not ids or tx.execute("proposals.count_left", ids=ids).scalar_one() == len(ids)
+
+
 def decide(tx: Transaction, proposal: Proposal, decided: dict[UUID, Line]) -> Proposal:
     """Store the lines as decided, by id, and with the last one the proposal. Raises Forbidden, NotFound, Conflict.
 

@@ -25,7 +25,7 @@ from nexus_core import (
     tokens,
 )
 from nexus_core.database import Scope, Transaction, transaction
-from nexus_core.errors import Invalid, ModelFailed, NexusError
+from nexus_core.errors import Invalid, ModelFailed, NexusError, NotFound
 from nexus_core.i18n import _, ngettext
 from nexus_core.ledger import Bill
 from nexus_core.memories import Memory
@@ -205,11 +205,16 @@ async def _lines(job: Job, bill: Bill) -> list[Line]:
 
 
 def _end(job: Job, lines: list[Line], bill: Bill, milliseconds: int, failure: ModelFailed | None) -> None:
-    """Store what is new and how the run ended, in one transaction; a conversation that is gone leaves no proposal."""
+    """Store what is new and how the run ended, in one transaction.
+
+    Nothing is proposed where anything that was read is gone by now: what was erased may be in any line.
+    """
     try:
         with transaction(job.scope) as tx:
             now = memories.locked(tx, job.project_id)
             new = suggestions.fresh(lines, memories.values(now), proposals.former(tx, job.project_id))
+            if new and not proposals.are_left(tx, job.said):
+                raise NotFound(_("Something that was read is gone."))
             if new and failure is None:
                 about = {"conversation_id": job.conversation_id, "task_id": job.task.id if job.task else None}
                 origin = {"base_version": job.memory.version, "trigger": job.trigger, "run_id": job.run_id}

@@ -79,6 +79,10 @@ WHERE m.workspace_id = :workspace_id AND m.active AND m.role IN ('user', 'assist
 ORDER BY m.created_at DESC, m.seq DESC
 LIMIT :limit;
 
+-- name: count_left
+-- How many of these messages are still there.
+SELECT count(*) FROM messages WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]));
+
 -- name: evidence
 -- The messages that lines rest on; those that are gone are left out.
 SELECT m.id, m.conversation_id, c.title AS conversation_title, m.seq, m.role, m.user_id, p.name AS author, m.body,
