@@ -147,12 +147,13 @@ def material(
     tx: Transaction,
     project_id: UUID,
     *,
-    conversation_id: UUID | None = None,
+    conversation_ids: Sequence[UUID] | None = None,
     task_id: UUID | None = None,
     limit: int = 300,
 ) -> list[Said]:
-    """What people and assistants said of late, oldest first: in a project, one conversation of it, or on one task."""
-    where = {"project_id": project_id, "conversation_id": conversation_id, "task_id": task_id, "limit": limit}
+    """What people and assistants said of late, oldest first: in a project, some conversations of it, or on one task."""
+    chosen = list(conversation_ids) if conversation_ids else None
+    where = {"project_id": project_id, "conversation_ids": chosen, "task_id": task_id, "limit": limit}
     return tx.all(Said, "proposals.material", **where)[::-1]
 
 
