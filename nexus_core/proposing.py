@@ -87,7 +87,7 @@ def propose(
     that fails is a failed run with its sentence, a budget that is spent a blocked one.
     Raises Forbidden, NotFound, and Invalid where there is nothing to read, or too much.
     """
-    about = [conversation_id] if conversation_id else list(dict.fromkeys(conversation_ids))
+    about = list(dict.fromkeys([*([conversation_id] if conversation_id else []), *conversation_ids]))
     job = _begin(scope, project_id, "merge" if conversation_ids else trigger, about, task_id)
     if not job.blocked:
         worker().begin(_work(job))
@@ -175,7 +175,7 @@ def _material(
     if trigger != "merge":
         said = proposals.material(tx, project_id, conversation_ids=ids, task_id=task_id)
         return [suggestions.fitting(said, budget)] if said else []
-    said = proposals.material(tx, project_id, conversation_ids=ids, limit=MESSAGES + 1)
+    said = proposals.material(tx, project_id, conversation_ids=ids, task_id=task_id, limit=MESSAGES + 1)
     lots = suggestions.batches(said, budget)
     if len(said) > MESSAGES or len(lots) > CALLS:
         raise Invalid(_("That is more than one proposal can read; choose fewer conversations."))

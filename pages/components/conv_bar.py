@@ -31,6 +31,7 @@ def actions() -> list[Action]:
         Action("archive", _("Archive"), ":material/archive:", conv_actions.archive),
         Action("unarchive", _("Bring back"), ":material/unarchive:", conv_actions.unarchive),
         Action("summarise", _("Summarise now"), ":material/compress:", conv_actions.summarise),
+        Action("fold", _("Propose to memory"), ":material/merge:", conv_actions.fold),
         Action("move", _("Move …"), ":material/drive_file_move:", lambda ids: conv_actions.ask("move", ids)),
         Action("export", _("Export …"), ":material/download:", lambda ids: conv_actions.ask("export", ids)),
         Action(
