@@ -130,7 +130,11 @@ def _erase(scope: Scope, place: Workspace, person: Person) -> Erased:
         stays = tx.all(Staying, "erasure.staying", person_id=person.id, name=person.name)
         removed = _remove(tx, person.id, person.name)
         audit.record(tx, "erase", "person", person.id, {"removed": removed, "staying": len(stays)})
-    return Erased(person.id, removed, tuple(stays), (place.slug,))
+    nameless = {"who": ""} if "memories" in removed else {}
+    left = (
+        replace(one, entry={**one.entry, **nameless}) if one.entry.get("who") == person.name else one for one in stays
+    )
+    return Erased(person.id, removed, tuple(left), (place.slug,))
 
 
 def _check(tx: Transaction, person: Person) -> None:

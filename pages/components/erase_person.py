@@ -58,7 +58,7 @@ def _erase(scope: Scope, email: str) -> None:
     done = attempt(_REFUSED, lambda: erasure.erase(scope, email))
     if done is not None:
         st.session_state[_DONE] = done
-        st.session_state.pop("erase_person", None)
+        st.session_state["erase_person"] = None  # set, for the browser keeps what is only forgotten here
 
 
 def _warning(scope: Scope, email: str) -> None:
@@ -67,10 +67,10 @@ def _warning(scope: Scope, email: str) -> None:
         stays = erasure.staying(scope, email)
         if stays:
             words = ngettext(
-                "{n} entry of a project’s memory comes from what they said, or names them. It stays as the project’s, "
-                "with what earlier versions of that memory say:",
-                "{n} entries of projects’ memories come from what they said, or name them. They stay as the projects’, "
-                "with what earlier versions of those memories say:",
+                "{n} entry of a project’s memory comes from what they said, or names them. It belongs to the project "
+                "and stays, in earlier versions of that memory, too:",
+                "{n} entries of projects’ memories come from what they said, or name them. They belong to the "
+                "projects and stay, in earlier versions of those memories, too:",
                 len(stays),
             )
             st.warning(label(words.format(n=len(stays))), icon=":material/menu_book:")

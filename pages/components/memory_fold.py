@@ -1,10 +1,13 @@
 """Folding a project's old conversations into its memory: chosen in a dialog, read by the assistant, one proposal."""
 
+from collections import Counter
+from collections.abc import Sequence
 from uuid import UUID
 
 import streamlit as st
 
 from nexus_core import conversations, keeping
+from nexus_core.conversations import Conversation
 from nexus_core.database import transaction
 from nexus_core.i18n import _, ngettext
 from nexus_core.keeping import MOST, Folding
@@ -46,9 +49,7 @@ def told(done: Folding) -> str:
 def _choose(project_id: UUID) -> None:
     with transaction(session.scope()) as tx:
         found = conversations.of_project(tx, project_id, limit=OFFERED)
-    names = {
-        str(one.id): f"{conv_words.title(one.title)} · {figures.moment(one.last_message_at)}" for one in reversed(found)
-    }
+    names = _names(found[::-1])
     st.markdown(
         _("The assistant reads them whole and proposes what is worth remembering, with the messages it rests on.")
     )
@@ -73,3 +74,14 @@ def _choose(project_id: UUID) -> None:
         dialog.close(DIALOG)
         notice.say(told(done), ":material/auto_awesome:")
         st.rerun()
+
+
+def _names(found: Sequence[Conversation]) -> dict[str, str]:
+    """By id; two that look alike are numbered, for the browser tells them apart by these words."""
+    seen: Counter[str] = Counter()
+    names = {}
+    for one in found:
+        name = f"{conv_words.title(one.title)} · {figures.moment(one.last_message_at)}"
+        seen[name] += 1
+        names[str(one.id)] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return names

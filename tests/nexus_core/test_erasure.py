@@ -216,7 +216,9 @@ def test_a_name_beside_a_decision_goes_and_the_decision_stays(scope: Scope, gone
     [stays] = erasure.staying(scope, f"{CANARY}@example.com")
     assert (stays.workspace, stays.project_name, stays.field) == ("default", "Bridge", "decisions")
     assert stays.entry["what"] == "We build it of steel."
-    assert erased(scope).staying == (stays,)
+    [left] = erased(scope).staying
+    assert (stays.entry["who"], left.entry["who"]) == (f"Ada {CANARY}", "")
+    assert left.entry["what"] == stays.entry["what"]
     with transaction(scope) as tx:
         found = memories.get(tx, home.project_id)
         assert audit.latest(tx, 1)[0].detail["staying"] == 1
