@@ -15,7 +15,8 @@ MEANT, EMBEDDED = 16, 64
 """Messages whose meaning is found out at a time: about half a second, or one call to an embedding model."""
 ANEW = 2_000
 """Messages that are put into the queue at a time because another model is set now."""
-POOL = 200
+POOL, WIDER = 200, 600
+"""The nearest by words and by code, which are then weighed exactly; wider for codes that no middle was found for."""
 PATIENCE = 0.5
 """Seconds that a prompt waits for the meaning of its question."""
 _log = logging.getLogger(__name__)
@@ -56,8 +57,12 @@ def passages(
     by_meaning: list[Found] = []
     vector = _result(meant)
     if vector is not None:
-        code = meaning.projected(vector).code if embedding.model() else meaning.code_of(vector)
-        found = tx.rows("recall.meaning", code=code, model=_model(), **place)
+        near = (
+            {"code": meaning.projected(vector).code, "limit": WIDER}
+            if embedding.model()
+            else {"code": meaning.code_of(vector)}
+        )
+        found = tx.rows("recall.meaning", model=_model(), **place | near)
         rows = [row for row in found if len(row["vector"]) == 2 * len(vector)]
         likeness = meaning.similarities(vector, [row["vector"] for row in rows])
         by_meaning = [
