@@ -40,7 +40,7 @@ from tests import debian
 from tests.conftest import member
 from tests.nexus_core.conversing import ask, connect, count, owner, project, run_of, until
 from tests.nexus_core.model_server import ModelServer
-from tests.store import RELATIONS
+from tests.store import RELATIONS, do
 
 CANARY = "zyxcanary"
 
@@ -274,6 +274,10 @@ def test_the_command_asks_first_and_erases_everywhere_or_in_one_workspace(
     assert code == 0 and "memberships: 2" in told and "Workspaces: default, third" in told and "Erased." in told
     assert "stays in default, memory of Bridge: We build it of steel." in told
     assert run("--yes")[0] == 1
+    left = "INSERT INTO people (id, email, name) VALUES (gen_random_uuid(), :email, 'Ada')"
+    do(Scope.system(), left, email=address)  # is a member of nothing any more
+    code, told = run("--yes")
+    assert code == 0 and "people: 1" in told and "Erased." in told
 
 
 def new_workspace(slug: str) -> UUID:
