@@ -19,6 +19,8 @@ from nexus_core import (
     serve,
     token_command,
 )
+from nexus_core.database import Scope
+from nexus_core.entries import entry_line
 from nexus_core.errors import NexusError, SetupFailed
 from nexus_core.i18n import _, ngettext
 from nexus_core.search import Filter
@@ -66,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     in_.set_defaults(command=_import)
     erase = commands.add_parser("erase", help=_("erase a person: everything of theirs, for good"))
     erase.add_argument("email", metavar="EMAIL", help=_("the person's e-mail address"))
+    erase.add_argument("--workspace", metavar="NAME", help=_("only in the workspace with this short name; else in all"))
     erase.add_argument("--yes", action="store_true", help=_("do it; without this nothing happens"))
     erase.set_defaults(command=_erase)
     token_command.add(commands)
@@ -143,11 +146,16 @@ def _erase(given: argparse.Namespace) -> int:
         print(_("This erases everything of {email} for good. Add --yes to do it.").format(email=email), file=sys.stderr)
         return 1
     try:
-        erased = erasure.erase(token_command.owner(), email)
+        scope = Scope(None, token_command.owner().user_id, "system", "cli")
+        erased = erasure.erase_everywhere(scope, email, workspace=given.workspace)
     finally:
         embedded.release()
     for table, rows in erased.removed.items():
         print(f"{table}: {rows:,}")
+    for one in erased.staying:
+        words = _("stays in {workspace}, memory of {project}: {entry}")
+        print(words.format(workspace=one.workspace, project=one.project_name, entry=entry_line(one.entry)))
+    print(_("Workspaces: {names}").format(names=", ".join(erased.workspaces)))
     print(_("Erased.") if erased.whole else _("Erased here; another workspace still has this person."))
     return 0
 

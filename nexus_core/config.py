@@ -72,6 +72,8 @@ class Settings(BaseSettings):
 
     `rate_token`, `rate_person` and `rate_address` (NEXUS_RATE_…) say how often a program may ask, as in "10 per second"
     or "600/minute", None (off) without limit; `max_body_mb` (NEXUS_MAX_BODY_MB) how large a request may be, in MiB.
+    `embedding_model` (NEXUS_EMBEDDING_MODEL), litellm's name of one, tells what messages mean instead of the built-in
+    model; `embedding_api_base` is the address of a server of one's own for it.
     """
 
     model_config = SettingsConfigDict(
@@ -91,6 +93,8 @@ class Settings(BaseSettings):
     max_body_mb: int = Field(default=4, ge=1, le=1024)
     secret: SecretStr | None = Field(default=None, min_length=16)
     metrics_token: SecretStr | None = Field(default=None, min_length=16)
+    embedding_model: str | None = Field(default=None, pattern=r"^[^/\s]+/\S+$")
+    embedding_api_base: str | None = Field(default=None, pattern=r"^https?://\S+$")
 
 
 @cache

@@ -5,12 +5,13 @@ import gc
 import logging
 import os
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
 from nexus_core import faults, prices, tokens, wire
 from nexus_core.answers import Answer, estimated
+from nexus_core.errors import ModelFailed
 from nexus_core.prices import Price, context_window, price
 from nexus_core.providers import (
     EXAMPLE_BASE,
@@ -24,7 +25,7 @@ from nexus_core.providers import (
     provider_of,
     runtime_of,
 )
-from nexus_core.stream import Event, Finished, ModelRequest, TextDelta
+from nexus_core.stream import Event, Finished, ModelRequest, TextDelta, Usage
 from nexus_core.wire import Plain, Wire
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "connected",
     "context_window",
     "detected",
+    "embed",
     "estimated",
     "label_of",
     "price",
@@ -55,6 +57,7 @@ _ENVIRONMENT = {
     "LITELLM_MODE": "PRODUCTION",  # or it loads the .env of some folder above site-packages
     "REPEATED_STREAMING_CHUNK_LIMIT": "100000",  # or a row of 100 equal chunks fails
 }
+EMBEDDING_TIMEOUT = 60.0
 _loading = threading.Lock()
 _loaded: Any = None
 _warming: threading.Thread | None = None
@@ -116,6 +119,22 @@ async def complete(request: ModelRequest) -> tuple[str, Finished]:
     return "".join(text), finished
 
 
+def embed(model: str, texts: Sequence[str], api_base: str | None) -> tuple[list[list[float]], Usage]:
+    """The vectors of texts by an embedding model, in their order, and what it counted; blocks. Raises ModelFailed."""
+    call = faults.Call(model, api_base)
+    try:
+        known = {"encoding_format": "float", "timeout": EMBEDDING_TIMEOUT, "num_retries": 0, "max_retries": 0}
+        answer = _litellm().embedding(model=model, input=list(texts), **known, **_address(model, api_base))
+        found = sorted(answer.data, key=lambda one: one["index"])
+        vectors = [[float(value) for value in one["embedding"]] for one in found]
+    except Exception as error:
+        raise faults.failed(error, call) from error
+    if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+        raise ModelFailed(faults.sentence("malformed", call), error_type="malformed")
+    counted = getattr(answer.usage, "prompt_tokens", None) or None
+    return vectors, Usage(input_tokens=counted, output_tokens=0, source="provider" if counted else "none")
+
+
 async def _chunks(request: ModelRequest, call: faults.Call) -> AsyncGenerator[tuple[Any, Any], None]:
     """Plain text and litellm's chunks, each with its stream; faults as ModelFailed; closes the HTTP stream at the end.
 
@@ -158,12 +177,15 @@ def _arguments(request: ModelRequest) -> dict[str, Any]:
     }
     if request.tools:
         arguments["tools"] = [dict(tool) for tool in request.tools]
-    base = base_of(request.model, request.api_base)
-    if base:
-        arguments["api_base"] = base
-    if base and provider_of(request.model) == "openai" and not os.environ.get(key_variable(request.model)):
-        arguments["api_key"] = "none"  # a server of one's own often needs none, the client insists on one
-    return arguments
+    return arguments | _address(request.model, request.api_base)
+
+
+def _address(model: str, api_base: str | None) -> dict[str, Any]:
+    base = base_of(model, api_base)
+    found = {"api_base": base} if base else {}
+    if base and provider_of(model) == "openai" and not os.environ.get(key_variable(model)):
+        found["api_key"] = "none"  # a server of one's own often needs none, the client insists on one
+    return found
 
 
 def _litellm() -> Any:
@@ -180,6 +202,7 @@ def _litellm() -> Any:
                 litellm.telemetry = False
                 litellm.suppress_debug_info = True
                 litellm.drop_params = True
+                litellm.DEFAULT_MAX_RETRIES = 0  # type: ignore[attr-defined]  # taken for embeddings when told 0
                 litellm.disable_token_counter = True  # its tokenizers load for 0.8 s; counted in tokens.py
                 prices.table()
                 asyncio.run(_first_steps(litellm))

@@ -131,7 +131,7 @@ def begin(
     task_id: UUID | None = None,
     agent_id: UUID | None = None,
 ) -> UUID:
-    """Enter a call that answers nobody (test, summary, proposal) before it is made; returns its id."""
+    """Enter a call that answers nobody (test, summary, proposal, embedding) before it is made; returns its id."""
     run_id = uuid7()
     tx.execute(
         "runs.begin",

@@ -16,6 +16,7 @@ from nexus_core.api import (
     chat,
     conversations,
     exchange,
+    keeping,
     memory,
     people,
     project_memory,
@@ -76,6 +77,7 @@ for _routes in (
     runs,
     people,
     tokens,
+    keeping,
 ):
     api.include_router(_routes.router)
 api.add_route("/docs", reference.page, include_in_schema=False)

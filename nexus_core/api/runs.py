@@ -56,7 +56,7 @@ class RunsWanted(BaseModel):
     )
     q: str = Field("", max_length=200, description="Words of what was asked, answered or failed, or of the model.")
     unpriced: Literal["", "0", "1"] = Field("", description="1: only those without a price; 0: only the others.")
-    kind: list[str] = Field([], description="Only these: answer, summary, proposal, test, external.")
+    kind: list[str] = Field([], description="Only these: answer, summary, proposal, test, embedding, external.")
     provider: list[str] = Field([], description=_OR_NONE)
     model: list[str] = Field([], description="Only these.")
     runtime: list[str] = Field([], description=_OR_NONE)

@@ -110,6 +110,7 @@ def test_whatever_is_sent_the_answer_is_what_the_document_says(label: str, progr
         "run_id": corner.run, "proposal_id": corner.proposal, "version": 1, "share_id": corner.run,
         "token_id": corner.run,
         "person_id": scope.user_id, "session_id": corner.run,
+        "rule_id": corner.run,
     }  # fmt: skip
     operation = OPERATIONS[label]
     wanted = {name: str(known[name]) for name in re.findall(r"{(\w+)}", operation.path)}

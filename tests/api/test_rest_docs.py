@@ -36,7 +36,8 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     told = [json.loads(line) for line in printed if line.startswith(("{", "["))]
     enveloped = [one["data"] for one in told if isinstance(one, dict) and "success" in one]
     assert all(one["success"] for one in told if isinstance(one, dict) and "success" in one)
-    health, ana, active, ada, listed, stopped, *of_conversations, decided = enveloped
+    health, ana, active, ada, listed, stopped, *of_conversations, decided, begun, made = enveloped
+    assert begun == {"begun": True} and [(one["fromSeq"], one["toSeq"]) for one in made] == [(1, 4)]
     found, tagged, by_tag, fork, trashed, trash, restored, imported, links, withdrawn, *of_tokens = of_conversations
     by_token, revoked, me, sessions = of_tokens
     assert [one["name"] for one in by_token] == ["Ada"] and set(revoked) == {"id"} and printed.count("401") == 1
@@ -55,7 +56,9 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     assert "Lisbon" in decided["assistantMessage"]["content"] and decided["run"]["costEstimate"] == 0
     plain = [one for one in told if isinstance(one, list) or "success" not in one]
     replaced, memory, message, messages, run, runs, started, ended, *later = plain
-    diff, restored, revisions, then, _said, task, asked, proposal, accepted = later
+    diff, restored, revisions, then, _said, task, asked, proposal, accepted, folded, rules, due = later
+    assert [rule["delete_after_days"] for rule in rules] == [730] and set(folded) == {"run_id"}
+    assert [(one["archives"], one["deletes"]) for one in due] == [(0, 0)] and "204" in printed
     assert replaced == memory and memory["version"] == 2
     assert [change["kind"] for change in diff] == ["changed", "added"]
     assert (restored["version"], [one["version"] for one in revisions]) == (3, [3, 2, 1]) and then["version"] == 3
