@@ -9,13 +9,11 @@ from contextlib import asynccontextmanager
 import streamlit as st
 from anyio import to_thread
 from starlette.middleware import Middleware
-from starlette.routing import Mount, Route
 from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
 
-from nexus_core import database, embedded, llm, migrate, worker
-from nexus_core.api import api, health, shared
-from nexus_core.api import signin as signin_pages
+from nexus_core import database, embedded, llm, migrate, replica, worker
+from nexus_core.api.doors import routes
 from nexus_core.api.gate import Gate
 from nexus_core.api.shell import Shell
 from nexus_core.errors import NexusError
@@ -36,6 +34,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     gc.freeze()  # what is imported now stays; a full collection need not look at it again
     yield
     await to_thread.run_sync(worker.close)
+    replica.reset()
     database.reset()
     await to_thread.run_sync(embedded.stop)
 
@@ -49,7 +48,7 @@ else:
     PagesManager.uses_pages_directory = False
     app = st.App(
         __file__,
-        routes=[Route("/health", health), *signin_pages.routes, *shared.routes, Mount("/api", app=api)],
+        routes=routes,
         middleware=[Middleware(Gate), Middleware(Shell)],
         lifespan=lifespan,
         on_script_error=frame.failed,

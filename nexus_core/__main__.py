@@ -1,4 +1,4 @@
-"""The command line: python -m nexus_core serve | migrate | backup | export | import | erase | url | doctor | stop."""
+"""The command line: python -m nexus_core serve | migrate | backup | export | import | erase | token | url | doctor …"""
 
 import argparse
 import os
@@ -17,9 +17,10 @@ from nexus_core import (
     importing,
     migrate,
     serve,
-    signin,
+    token_command,
 )
 from nexus_core.database import Scope
+from nexus_core.entries import entry_line
 from nexus_core.errors import NexusError, SetupFailed
 from nexus_core.i18n import _, ngettext
 from nexus_core.search import Filter
@@ -34,11 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if value is not None:
             os.environ[variable] = str(value)  # the application reads its settings too
     config.reset()
-    command: Callable[..., int] = given.command
+    command: Callable[[argparse.Namespace], int] = given.command
     try:
-        if given.email is not None:
-            return _erase(given.email, given.yes)
-        return command(given.file) if given.file else command()
+        return command(given)
     except NexusError as error:
         print(f"nexus: {error.message}", file=sys.stderr)
         return 1
@@ -50,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m nexus_core", description=_("Assistants that remember, over PostgreSQL.")
     )
-    parser.set_defaults(host=None, port=None, file=None, email=None)
+    parser.set_defaults(host=None, port=None)
     commands = parser.add_subparsers(required=True, metavar="command")
     start = commands.add_parser("serve", help=_("serve cockpit and API on one port"))
     start.add_argument("--host", help=_("address to listen on (default: NEXUS_HOST, else 127.0.0.1)"))
@@ -69,8 +68,10 @@ def _parser() -> argparse.ArgumentParser:
     in_.set_defaults(command=_import)
     erase = commands.add_parser("erase", help=_("erase a person: everything of theirs, for good"))
     erase.add_argument("email", metavar="EMAIL", help=_("the person's e-mail address"))
+    erase.add_argument("--workspace", metavar="NAME", help=_("only in the workspace with this short name; else in all"))
     erase.add_argument("--yes", action="store_true", help=_("do it; without this nothing happens"))
     erase.set_defaults(command=_erase)
+    token_command.add(commands)
     for name, command, words in (
         ("migrate", _migrate, _("bring the database to this version's schema")),
         ("url", _url, _("print the database's URL for psql and pg_dump; the bundled server is left running")),
@@ -81,12 +82,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _serve() -> int:
+def _serve(given: argparse.Namespace) -> int:
     serve.serve()
     return 0
 
 
-def _migrate() -> int:
+def _migrate(given: argparse.Namespace) -> int:
     try:
         done = migrate.migrate(database.url())
     finally:
@@ -95,7 +96,8 @@ def _migrate() -> int:
     return 0
 
 
-def _backup(file: Path) -> int:
+def _backup(given: argparse.Namespace) -> int:
+    file: Path = given.file
     try:
         size = backup.write(file)
     finally:
@@ -104,15 +106,10 @@ def _backup(file: Path) -> int:
     return 0
 
 
-def _owner() -> Scope:
-    """The owner of this machine, in their first workspace."""
-    migrate.migrate(database.url())
-    return signin.scope_for(signin.local_owner(), None, "cli")
-
-
-def _export(directory: Path) -> int:
+def _export(given: argparse.Namespace) -> int:
+    directory: Path = given.file
     try:
-        scope = _owner()
+        scope = token_command.owner()
         directory.mkdir(parents=True, exist_ok=True)
         names = []
         for name, chunks in exchange.files(scope, exchange.wanted(scope, Filter()), "json"):
@@ -127,10 +124,11 @@ def _export(directory: Path) -> int:
     return 0
 
 
-def _import(path: Path) -> int:
+def _import(given: argparse.Namespace) -> int:
+    path: Path = given.file
     failed = 0
     try:
-        scope = _owner()
+        scope = token_command.owner()
         with path.open("rb") as file:
             for outcome in importing.run(scope, file):
                 failed += outcome.status == "failed"
@@ -142,27 +140,33 @@ def _import(path: Path) -> int:
     return 1 if failed else 0
 
 
-def _erase(email: str, yes: bool) -> int:
-    if not yes:
+def _erase(given: argparse.Namespace) -> int:
+    email: str = given.email
+    if not given.yes:
         print(_("This erases everything of {email} for good. Add --yes to do it.").format(email=email), file=sys.stderr)
         return 1
     try:
-        erased = erasure.erase(_owner(), email)
+        scope = Scope(None, token_command.owner().user_id, "system", "cli")
+        erased = erasure.erase_everywhere(scope, email, workspace=given.workspace)
     finally:
         embedded.release()
     for table, rows in erased.removed.items():
         print(f"{table}: {rows:,}")
+    for one in erased.staying:
+        words = _("stays in {workspace}, memory of {project}: {entry}")
+        print(words.format(workspace=one.workspace, project=one.project_name, entry=entry_line(one.entry)))
+    print(_("Workspaces: {names}").format(names=", ".join(erased.workspaces)))
     print(_("Erased.") if erased.whole else _("Erased here; another workspace still has this person."))
     return 0
 
 
-def _url() -> int:
+def _url(given: argparse.Namespace) -> int:
     print(database.url())
     embedded.leave()
     return 0
 
 
-def _doctor() -> int:
+def _doctor(given: argparse.Namespace) -> int:
     fine = True
     try:
         for finding in doctor.examine():
@@ -173,7 +177,7 @@ def _doctor() -> int:
     return 0 if fine else 1
 
 
-def _stop() -> int:
+def _stop(given: argparse.Namespace) -> int:
     stopped = embedded.stop()
     print(_("The bundled server is stopped.") if stopped else _("Nothing to stop: it does not run, or Nexus uses it."))
     return 0

@@ -53,6 +53,13 @@ class Answer:
         self.said += [event.text for event in events if isinstance(event, TextDelta | ReasoningDelta)]
         return events
 
+    def say(self, text: str) -> list[Event]:
+        """Take a chunk that is text and nothing else."""
+        if not (piece := self.text.feed(text)):
+            return []
+        self.said.append(piece)
+        return [TextDelta(piece)]
+
     def _add(self, piece: Any) -> None:
         """Add a piece to its call; some servers give every call index 0, so a new id is a new call."""
         index, call_id = piece.index or 0, piece.id or ""

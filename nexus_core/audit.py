@@ -88,8 +88,10 @@ def record(
 ) -> None:
     """Write one entry in the change's own transaction.
 
-    `workspace_id` is needed only in the system's scope, which has none.
+    Of what came with a token, the token's id is in the entry. `workspace_id` is needed only in the system's scope,
+    which has none.
     """
+    acting = {"token": str(tx.scope.token_id)} if tx.scope.token_id else {}
     tx.execute(
         "audit.record",
         workspace_id=workspace_id or tx.scope.workspace_id,
@@ -97,7 +99,7 @@ def record(
         action=action,
         entity=entity,
         entity_id=entity_id,
-        detail=Json(detail or {}),
+        detail=Json((detail or {}) | acting),
     )
 
 

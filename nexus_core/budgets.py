@@ -164,16 +164,18 @@ def reserve(
     for the last cent the second one sees the first one's hold. Nothing is reserved when one budget says no. A hold
     counts while a run of the request is planned or running, so a crash frees it by itself.
     """
-    mine = tx.all(Budget, "budgets.hold_on", project_id=project_id, agent_id=agent_id, person_id=user_id)
-    if not mine:
-        return Decision(True)
+    with tx.unlimited():
+        mine = tx.all(Budget, "budgets.hold_on", project_id=project_id, agent_id=agent_id, person_id=user_id)
+        found = _status(tx, mine, now)
     warnings = []
-    for item in _status(tx, mine, now):
+    for item in found:
         reason = _refusal(item, estimate)
         if reason:
             return Decision(False, reason, blocked_by=item.budget.id)
         warnings += _warnings(item, estimate)
-    tx.execute("budgets.reserve", request_id=request_id, amount=estimate or Decimal(0), ids=[item.id for item in mine])
+    if mine:
+        ids = [item.id for item in mine]
+        tx.execute("budgets.reserve", request_id=request_id, amount=estimate or Decimal(0), ids=ids)
     return Decision(True, warnings=tuple(warnings))
 
 

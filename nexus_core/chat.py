@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from uuid import UUID
 
-from nexus_core import conversations, messages, turns
+from nexus_core import conversations, messages, meters, turns
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.draft import Live
@@ -14,6 +14,8 @@ from nexus_core.turns import Turn
 from nexus_core.worker import worker
 
 LOOK_SECONDS = 0.01
+LOOKS_PER_SECOND = 50
+"""How often this process may be asked, by all pages together, how far an answer has come; each look costs some 3 ms."""
 NOWHERE = Place()
 """Just Chat outside any project."""
 
@@ -47,10 +49,10 @@ def send(
     def before(tx: Transaction, message_id: str) -> Turn | None:
         return turns.repeated(tx, message_id, message, conversation_id=conversation_id, session_id=session_id)
 
-    return _begin(scope, accept, client_message_id, before)
+    return begin(scope, accept, client_message_id, before)
 
 
-def _begin(
+def begin(
     scope: Scope,
     accept: Callable[[Transaction], Turn],
     client_message_id: str | None,
@@ -66,7 +68,10 @@ def _begin(
         if known is None:
             raise
         return known
-    if not turn.blocked:
+    meters.begun(scope.door)
+    if turn.blocked:
+        meters.ended("answer", "blocked", None, {}, error_type="budget")
+    else:
         worker().submit(turn, scope)
     return turn
 
@@ -95,7 +100,7 @@ def _replace(scope: Scope, message_id: UUID, message: str | None, client_message
             tx, former.conversation_id, message, instead_of=message_id, client_message_id=client_message_id
         )
 
-    return _begin(scope, accept, client_message_id)
+    return begin(scope, accept, client_message_id)
 
 
 def stop(scope: Scope, conversation_id: UUID) -> bool:
@@ -140,6 +145,11 @@ def live(message: Message, patience: float = 0.0) -> Live:
         if found is None or found.version or time.monotonic() > until:
             return found or Live(message.parts, 0)
         time.sleep(LOOK_SECONDS)
+
+
+def pace(shortest: float) -> float:
+    """Seconds from one look at an answer to the next: `shortest`, or more where many are being written here."""
+    return max(shortest, round(worker().count() / LOOKS_PER_SECOND, 1))
 
 
 def read(tx: Transaction, conversation_id: UUID, *, before: int | None = None, limit: int = 40) -> list[Message]:

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from nexus_core import (
@@ -19,6 +20,7 @@ from nexus_core import (
     summaries,
     tokens,
 )
+from nexus_core.conversations import Conversation
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.errors import Busy, Invalid, ModelFailed, NexusError
 from nexus_core.i18n import _
@@ -39,6 +41,8 @@ ROUNDS = 20
 """Summaries that one job makes of a conversation that is too long for one call."""
 LONGEST = 180.0
 """Seconds that one call may take."""
+FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=5), timedelta(days=1)
+"""After a failure nothing is tried unasked for so long, and for twice as long after each further one."""
 MATERIAL_TOKENS, SHARE = 12_000, 0.4
 """What one call reads at most, and the part of a small model's context that this may be."""
 MESSAGE_CLUSTERS = 8_000
@@ -122,7 +126,16 @@ def _due(scope: Scope, turn: Turn) -> Job | None:
         said = _material(tx, turn.conversation_id, before)[1]
         if len(said) < LEFT_OUT and sum(one.tokens for one in said) < LEFT_OUT_TOKENS:
             return None
-        return _begin(tx, turn.conversation_id, before)
+        return None if _waits(tx, turn.conversation_id) else _begin(tx, turn.conversation_id, before)
+
+
+def _waits(tx: Transaction, conversation_id: UUID) -> bool:
+    """Whether the model failed here so lately that one more try would only cost; another model is tried at once."""
+    model = _profile(tx, conversations.get(tx, conversation_id)).model
+    failed, last_at = summaries.failures(tx, conversation_id, model)
+    if last_at is None:
+        return False
+    return datetime.now(UTC) < last_at + min(FIRST_WAIT * (1 << min(failed - 1, 20)), LONGEST_WAIT)
 
 
 def _next(job: Job) -> Job | None:
@@ -140,8 +153,7 @@ def _begin(tx: Transaction, conversation_id: UUID, before: int) -> Job | None:
     former, found = _material(tx, conversation_id, before)
     if not found:
         return None
-    chosen = agents.get(tx, conversation.agent_id).profile_id if conversation.agent_id else None
-    profile = profiles.get(tx, chosen) if chosen else profiles.default(tx)
+    profile = _profile(tx, conversation)
     said = _fitting(found, profile)
     first = former.from_seq if former else said[0].seq
     place = {"project_id": conversation.project_id, "agent_id": conversation.agent_id}
@@ -163,6 +175,11 @@ def _begin(tx: Transaction, conversation_id: UUID, before: int) -> Job | None:
     scope = replace(tx.scope, door="worker")
     more = len(said) < len(found)
     return Job(scope, conversation_id, before, run_id, profile, pricing.load(tx), former, said, more)
+
+
+def _profile(tx: Transaction, conversation: Conversation) -> Profile:
+    chosen = agents.get(tx, conversation.agent_id).profile_id if conversation.agent_id else None
+    return profiles.get(tx, chosen) if chosen else profiles.default(tx)
 
 
 def _fitting(found: Sequence[Spoken], profile: Profile) -> list[Spoken]:

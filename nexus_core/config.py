@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from urllib.parse import parse_qs, urlsplit
 
 from dotenv import load_dotenv
+from limits import parse
 from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -42,14 +43,37 @@ def libpq_url(url: str) -> str:
     return "postgresql://" + rest
 
 
+def _rate(value: str) -> str | None:
+    if value.strip().lower() == "off":
+        return None
+    try:
+        rate = parse(value)
+    except ValueError:
+        rate = None
+    if rate is None or rate.amount < 1:
+        raise ValueError(_("it must look like {example}").format(example="600/minute"))
+    return value
+
+
+Rate = Annotated[str | None, AfterValidator(lambda value: value and _rate(value))]
+
+
 class Settings(BaseSettings):
     """What the person who runs Nexus decides; every name is an environment variable.
 
     `home` (NEXUS_HOME) holds the bundled server's data. `database_url` (NEXUS_DATABASE_URL) names a
-    PostgreSQL 15 to 18 of one's own, as a `postgresql://` URL; None means the bundled one. `port` is PORT or
-    NEXUS_PORT; 0 lets the system choose. `auth` (NEXUS_AUTH): `local` signs the owner of this machine in on
-    loopback, `password` never does, `auto` is local on loopback and password anywhere else. `secret`
-    (NEXUS_SECRET) signs cookies and links; None means that one is made and kept in `home`.
+    PostgreSQL 15 to 18 of one's own, as a `postgresql://` URL; None means the bundled one. `database_pooled`
+    (NEXUS_DATABASE_POOLED) says that a pooler stands before it that gives each transaction another connection.
+    `replica_url` (NEXUS_REPLICA_URL) names a read replica of it, for reports. `port` is PORT or NEXUS_PORT; 0
+    lets the system choose. `auth` (NEXUS_AUTH): `local` signs the owner of this machine in on loopback, `password`
+    never does, `auto` is local on loopback and password anywhere else. `secret` (NEXUS_SECRET) signs cookies
+    and links; None means that one is made and kept in `home`. `metrics_token` (NEXUS_METRICS_TOKEN) opens
+    /metrics, and nothing else, for whoever scrapes it.
+
+    `rate_token`, `rate_person` and `rate_address` (NEXUS_RATE_…) say how often a program may ask, as in "10 per second"
+    or "600/minute", None (off) without limit; `max_body_mb` (NEXUS_MAX_BODY_MB) how large a request may be, in MiB.
+    `embedding_model` (NEXUS_EMBEDDING_MODEL), litellm's name of one, tells what messages mean instead of the built-in
+    model; `embedding_api_base` is the address of a server of one's own for it.
     """
 
     model_config = SettingsConfigDict(
@@ -58,10 +82,19 @@ class Settings(BaseSettings):
 
     home: Annotated[Path, AfterValidator(_absolute)] = Field(default=Path(".nexus"), validate_default=True)
     database_url: Annotated[str, AfterValidator(libpq_url)] | None = None
+    database_pooled: bool = False
+    replica_url: Annotated[str, AfterValidator(libpq_url)] | None = None
     host: str = "127.0.0.1"
     port: int = Field(default=8501, ge=0, le=65535, validation_alias=AliasChoices("PORT", "NEXUS_PORT"))
     auth: Literal["auto", "local", "password"] = "auto"
+    rate_token: Rate = "600/minute"
+    rate_person: Rate = "600/minute"
+    rate_address: Rate = "3000/minute"
+    max_body_mb: int = Field(default=4, ge=1, le=1024)
     secret: SecretStr | None = Field(default=None, min_length=16)
+    metrics_token: SecretStr | None = Field(default=None, min_length=16)
+    embedding_model: str | None = Field(default=None, pattern=r"^[^/\s]+/\S+$")
+    embedding_api_base: str | None = Field(default=None, pattern=r"^https?://\S+$")
 
 
 @cache

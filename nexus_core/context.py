@@ -11,13 +11,14 @@ from typing import Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from nexus_core import database, llm, memories, messages, parts, recall, runs, sections, summaries, tokens, tools
+from nexus_core import llm, memories, messages, parts, recall, runs, sections, summaries, tokens, tools
 from nexus_core.builtin import MODEL as BUILTIN
 from nexus_core.builtin import Passage
 from nexus_core.database import Transaction
 from nexus_core.errors import NexusError
 from nexus_core.memories import Memory
 from nexus_core.recall import Passage as Recalled
+from nexus_core.refusals import is_gone
 from nexus_core.summaries import Summary
 from nexus_core.turns import Turn
 from nexus_core.window import Item, Mode, Window, select
@@ -103,27 +104,34 @@ def build(tx: Transaction, turn: Turn, *, share: float = 1.0) -> Context:
     fixed = sum(tokens.count(text) + tokens.MESSAGE_OVERHEAD for text in beginning if text)
     window, scale = _window(tx, turn, summary, fixed, share)
     question = parts.body(window.items[-1].parts)
-    recalls = turn.project_id is not None and remembers and setup.recall
-    found = _found(tx, turn, question, window) if recalls else []
+    found = _found(tx, turn, question, window) if turn.project_id and remembers and setup.recall else []
     recalled = _fitting(found or [], window)
     texts = (*beginning, sections.evidence_text(recalled))
     receipt = _receipt(turn, texts, memory, summary, recalled, window)
     reader = sections.Reader(turn.user_id, setup.workspace_slug, turn.conversation_id, ZoneInfo(setup.time_zone))
-    offered = tools.OFFERED if setup.tools and turn.project_id and remembers else ()
-    offer = tokens.count(json.dumps(offered)) if offered else 0
-    total = offer + sum(section["tokens"] for section in receipt["sections"])
-    receipt |= {"tokens": total, "scale": round(scale, 3), "memory_left_out": memory_left}
-    receipt["tools"] = [tool["function"]["name"] for tool in offered]
+    offered = _offered(turn) if setup.tools and turn.project_id and remembers else ()
+    every = (*offered, *turn.tools)
+    total = (tokens.count(json.dumps(every)) if every else 0) + sum(
+        section["tokens"] for section in receipt["sections"]
+    )
+    receipt |= {"tokens": total, "scale": round(scale, 3), "memory_left_out": memory_left, "begun": len(turn.begun)}
+    receipt["tools"] = [tool["function"]["name"] for tool in every]
     receipt["notes"] += ["smaller_window"] * (share < 1) + ["recall_failed"] * (found is None)
     return Context(
         tuple(text for text in texts if text),
         window.items,
-        tuple(offered),
+        offered,
         partial(sections.passages, memory, summary, recalled, window.items, reader),
         question,
         total,
         receipt,
     )
+
+
+def _offered(turn: Turn) -> tuple[dict[str, Any], ...]:
+    """Our own tools, but for those whose name the program's have."""
+    theirs = {tool["function"]["name"] for tool in turn.tools}
+    return tuple(tool for tool in tools.OFFERED if tool["function"]["name"] not in theirs)
 
 
 def memory_budget(model: str, context_tokens: int | None) -> int:
@@ -173,7 +181,7 @@ def _found(tx: Transaction, turn: Turn, question: str, window: Window) -> list[R
         with tx.savepoint():
             return recall.passages(tx, question, turn.project_id, besides=turn.conversation_id, limit=limit)
     except Exception as error:
-        if isinstance(error, NexusError) or database.is_gone(error):
+        if isinstance(error, NexusError) or is_gone(error):
             raise
         _log.exception("recall for run %s failed", turn.run_id)
         return None

@@ -91,6 +91,7 @@ def list_(
         project_id=place.project_id,
         agent_id=place.agent_id,
         archived=archived,
+        own=False,
         limit=limit,
         **_keyset(before),
     )
@@ -156,15 +157,15 @@ def recent(tx: Transaction, project_id: UUID | None, *, limit: int = 10) -> list
 def latest(tx: Transaction, project_id: UUID | None) -> Conversation | None:
     """The conversation that this person was last in, in a project or outside any, whatever the agent.
 
-    Not an archived one, nor one with a deleted agent, which can't go on.
+    Not an archived one, nor a program's, nor one with a deleted agent, which can't go on.
     """
     return tx.one(Conversation, "conversations.latest", project_id=project_id)
 
 
 def active(tx: Transaction, place: Place) -> Conversation | None:
-    """The conversation that goes on when this person comes to a place: the newest that is not archived."""
-    found = list_(tx, place, limit=1)
-    return found[0] if found else None
+    """The conversation that goes on when this person comes to a place: the newest, not archived, not a program's."""
+    where = {"project_id": place.project_id, "agent_id": place.agent_id, "archived": False, "own": True, "limit": 1}
+    return tx.one(Conversation, "conversations.list", **where, **_keyset(None))
 
 
 def create(

@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from nexus_core import figures, ranges, rollup
-from nexus_core.database import Scope, Transaction, transaction
+from nexus_core import figures, ranges, replica, rollup
+from nexus_core.database import Scope, Transaction
 from nexus_core.figures import Figures
 from nexus_core.filters import Filters
 from nexus_core.ranges import Bucket, Range
@@ -236,21 +236,22 @@ class Reader:
 
 def report(scope: Scope, span: Range, filters: Filters | None = None) -> Report:
     """The report of a range in a snapshot of its own."""
-    with transaction(scope, snapshot=True) as tx:
-        return Reader(tx, span, filters or Filters()).report()
+    return replica.read(scope, lambda tx: Reader(tx, span, filters or Filters()).report())
 
 
 def stretches(scope: Scope, report: Report, spans: Sequence[tuple[datetime, datetime]]) -> list[Figures]:
     """The figures of stretches of a report's range, in their order."""
-    with transaction(scope, snapshot=True) as tx:
-        return Reader(tx, report.range, report.filters).stretches(spans)
+    return replica.read(scope, lambda tx: Reader(tx, report.range, report.filters).stretches(spans))
 
 
 def agrees(scope: Scope, span: Range) -> bool:
     """Whether the rollup says what the runs say, for the self-check: every fact and percentile of a range."""
-    with transaction(scope, snapshot=True) as tx:
+
+    def agree(tx: Transaction) -> bool:
         readers = [Reader(tx, span, Filters(), raw=raw) for raw in (False, True)]
         return readers[0].report() == readers[1].report() and readers[0].timings() == readers[1].timings()
+
+    return replica.read(scope, agree)
 
 
 def spent(reader: Reader) -> tuple[Decimal, int]:

@@ -5,9 +5,9 @@ from datetime import date, timedelta
 from decimal import Decimal
 from uuid import UUID
 
-from nexus_core import costs, figures, outlook, ranges, rollup
+from nexus_core import costs, figures, outlook, ranges, replica, rollup
 from nexus_core.costs import BEFORE, Dear, Facet, Reader, Report, Slot, Timing, Unit
-from nexus_core.database import Scope, transaction
+from nexus_core.database import Scope, Transaction
 from nexus_core.figures import Figures
 from nexus_core.filters import Filters
 from nexus_core.outlook import Forecast, Why
@@ -49,7 +49,8 @@ class Dashboard:
 
 def load(scope: Scope, span: Range, filters: Filters | None = None, *, by: str = "model", top: int = 10) -> Dashboard:
     """Read the page for a range; `by` is the dimension of its main chart, `top` how many dearest ones are named."""
-    with transaction(scope, snapshot=True) as tx:
+
+    def read(tx: Transaction) -> Dashboard:
         reader = Reader(tx, span, filters or Filters())
         report = reader.report()
         agents, tasks = reader.dearest("agent"), reader.dearest("task")
@@ -71,6 +72,8 @@ def load(scope: Scope, span: Range, filters: Filters | None = None, *, by: str =
             stack=tuple(stack),
             names=named,
         )
+
+    return replica.read(scope, read)
 
 
 def dearest_conversations(reader: Reader, top: int) -> list[Dear]:

@@ -10,18 +10,17 @@ from threading import Lock
 from typing import Any, TypeVar
 from uuid import UUID
 
-from psycopg.errors import QueryCanceled
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection, CursorResult, Engine, TextClause, text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
-from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.exc import DBAPIError
 
 from nexus_core import embedded
 from nexus_core.config import settings
 from nexus_core.connections import engine_of
-from nexus_core.errors import Conflict, Forbidden, Invalid, NexusError, NotFound, SetupFailed, StoreUnavailable
+from nexus_core.errors import Forbidden, NotFound, SetupFailed, StoreUnavailable
 from nexus_core.i18n import _
+from nexus_core.refusals import domain_errors, is_gone
 from nexus_core.text import clean, clean_json
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,12 +34,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Scope:
-    """Who acts, in which workspace, with which role, through which door (page, api, mcp, cli, worker, gate)."""
+    """Who acts, in which workspace, with which role, through which door (page, api, mcp, cli, worker, gate).
+
+    Whoever comes with a token acts by `token_id` and sees `project_ids` alone, None: every project. PostgreSQL itself
+    hides the other projects, and what belongs to none.
+    """
 
     workspace_id: UUID | None
     user_id: UUID | None
     role: str
     door: str = "page"
+    project_ids: tuple[UUID, ...] | None = None
+    token_id: UUID | None = None
+
+    @property
+    def limit(self) -> str:
+        """The limit to projects as the setting of a transaction: an array, or nothing."""
+        return "" if self.project_ids is None else "{" + ",".join(map(str, self.project_ids)) + "}"
 
     @classmethod
     def system(cls) -> "Scope":
@@ -101,6 +111,17 @@ class Transaction:
         with self.connection.begin_nested():
             yield
 
+    @contextmanager
+    def unlimited(self) -> Iterator[None]:
+        """A block that counts every project of the workspace, for what is asked whoever acts, as a budget is."""
+        if self.scope.project_ids is None:
+            yield
+            return
+        with self.savepoint():  # when the block raises, the limit is back, too
+            self.execute("database.limit_to", projects="")
+            yield
+            self.execute("database.limit_to", projects=self.scope.limit)
+
     def rows(self, name: str, /, **params: Any) -> Sequence[dict[str, Any]]:
         """Every row of a statement as a dictionary."""
         return [dict(row) for row in self.execute(name, **params).mappings()]
@@ -151,6 +172,21 @@ def url() -> str:
     return settings().database_url or embedded.start()
 
 
+@dataclass(frozen=True)
+class Source:
+    """A server to ask, and the role to work under there; None where its user is under the policies itself."""
+
+    engine: Engine
+    role: str | None
+
+    @classmethod
+    def of(cls, url: str, **options: Any) -> "Source":
+        """The server of a URL, which answers. Raises StoreUnavailable or SetupFailed."""
+        made = engine_of(url, **options)
+        with domain_errors():
+            return cls(made, _working_role(made))
+
+
 _engine: Engine | None = None
 _app_role: str | None = None
 _lock = Lock()
@@ -161,10 +197,8 @@ def engine() -> Engine:
     global _engine, _app_role
     with _lock:
         if _engine is None:
-            made = engine_of(url(), pool_size=10, max_overflow=20, pool_timeout=10)
-            with _domain_errors():
-                _app_role = _working_role(made)
-            _engine = made
+            made = Source.of(url(), pool_size=10, max_overflow=20, pool_timeout=10)
+            _engine, _app_role = made.engine, made.role
         return _engine
 
 
@@ -195,49 +229,50 @@ def _working_role(made: Engine) -> str | None:
 
 
 @contextmanager
-def transaction(scope: Scope, *, snapshot: bool = False) -> Iterator[Transaction]:
+def transaction(scope: Scope, *, snapshot: bool = False, of: "Source | None" = None) -> Iterator[Transaction]:
     """One transaction under `scope`; committed at the end of the block, rolled back when it raises.
 
-    With `snapshot`, all its statements see the store as of its first one, for reports whose figures must agree.
+    With `snapshot`, all its statements see the store as of its first one, for reports whose figures must agree. `of` is
+    another server to ask than the store itself.
 
     Opened at the edge (a page, a route, a job), never held while a model talks. A connection that died while it
     lay in the pool is replaced once. Raises StoreUnavailable when PostgreSQL can't be reached, and the domain's
     errors for what the database itself refuses.
     """
-    with _domain_errors():
-        connection = _begin(scope, snapshot)
+    with domain_errors(limited=scope.project_ids is not None):
+        connection = _begin(scope, snapshot, of)
         with connection, connection.get_transaction() or connection.begin():
             yield Transaction(connection, scope)
 
 
-def _begin(scope: Scope, snapshot: bool) -> Connection:
+def _begin(scope: Scope, snapshot: bool, of: "Source | None") -> Connection:
     for last in (False, True):
         connection: Connection | None = None
         try:
-            connection = engine().connect()
+            source = of or Source(engine(), _app_role)
+            connection = source.engine.connect()
             if snapshot:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             values = {
                 "workspace_id": str(scope.workspace_id or ""),
                 "user_id": str(scope.user_id or ""),
                 "scope_role": scope.role,
+                "projects": scope.limit,
                 "patience": PATIENCE if scope.door in AWAITED else None,
-                "role": _app_role,
+                "role": source.role,
             }
-            connection.execute(query("database.enter_scope" if _app_role else "database.enter_scope_as_owner"), values)
+            connection.execute(
+                query("database.enter_scope" if source.role else "database.enter_scope_as_owner"), values
+            )
             return connection
         except BaseException as error:
             if connection is not None:
                 connection.close()
             if last or not is_gone(error):
                 raise
-            _revive()
+            if of is None:
+                _revive()
     raise AssertionError
-
-
-def is_gone(error: BaseException) -> bool:
-    """Whether an error says that PostgreSQL itself is away, not that a statement was wrong."""
-    return isinstance(error, OperationalError) or (isinstance(error, DBAPIError) and error.connection_invalidated)
 
 
 def _revive() -> None:
@@ -247,48 +282,6 @@ def _revive() -> None:
             embedded.start()
         except SetupFailed as failure:
             raise StoreUnavailable(failure.message) from failure
-
-
-# What a broken constraint means to the person who broke it.
-CONSTRAINTS: dict[str, tuple[type[NexusError], str]] = {
-    "projects_name_key": (Conflict, "A project with this name exists already."),
-    "conversations_session_key": (Conflict, "There is a conversation of this session there already."),
-    "tags_name_key": (Conflict, "A tag with this name exists already."),
-    "people_email_key": (Conflict, "A person with this e-mail exists already."),
-    "profiles_workspace_id_slug_key": (Conflict, "A profile with this slug exists already."),
-    "workspaces_slug_key": (Conflict, "A workspace with this name exists already."),
-}
-
-
-@contextmanager
-def _domain_errors() -> Iterator[None]:
-    try:
-        yield
-    except PoolTimeout as error:
-        raise StoreUnavailable(_("The database is too busy to answer; try again in a moment.")) from error
-    except IntegrityError as error:
-        raise _refused(error) from error
-    except (OperationalError, InterfaceError) as error:
-        if isinstance(error.orig, QueryCanceled):
-            raise StoreUnavailable(_("The database took too long to answer; try again in a moment.")) from error
-        raise StoreUnavailable(_("The database can't be reached; nothing was lost, try again in a moment.")) from error
-    except DBAPIError as error:
-        if error.connection_invalidated:
-            raise StoreUnavailable(_("The database went away; nothing was lost, try again in a moment.")) from error
-        raise
-
-
-def _refused(error: IntegrityError) -> NexusError:
-    diagnostics = getattr(error.orig, "diag", None)
-    name = getattr(diagnostics, "constraint_name", None) or ""
-    if name in CONSTRAINTS:
-        kind, sentence = CONSTRAINTS[name]
-        return kind(_(sentence))
-    if name.endswith("_fkey"):
-        return NotFound(_("Something this points to is not here."), detail={"constraint": name})
-    if name.endswith("_key"):
-        return Conflict(_("This exists already."), detail={"constraint": name})
-    return Invalid(_("The database refused these values."), detail={"constraint": name})
 
 
 def evolve(item: T, **changes: Any) -> T:

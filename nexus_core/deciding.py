@@ -1,13 +1,13 @@
 """What a person decides about a proposal: accept, edit or reject it line by line, against the memory as it is now."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from nexus_core import memories, proposals
+from nexus_core import memories, proposals, suggestions
 from nexus_core.database import Transaction
-from nexus_core.entries import LISTS, MAIN, by_key, is_known, main_text
+from nexus_core.entries import LISTS, MAIN, by_key, is_known, main_text, put
 from nexus_core.errors import Conflict, Invalid
 from nexus_core.i18n import _
 from nexus_core.memories import Memory
@@ -49,7 +49,7 @@ def accept(
     held, done, clashes = memories.values(memory), {}, {}
     for line in wanted:
         place = _place(held, line)
-        found = _forced(held, line) if line.id in (edits or {}) else _taken(held, line, place)
+        found = suggestions.applied(held, line) if line.id in (edits or {}) else _taken(held, line, place)
         if isinstance(found, Clash):
             clashes[line.id] = place
             continue
@@ -104,12 +104,6 @@ def _place(held: Mapping[str, Any], line: Line) -> Any:
     return held[line.field] if line.field == "summary_md" else by_key(held[line.field]).get(line.key or "")
 
 
-def _forced(held: dict[str, Any], line: Line) -> dict[str, Any]:
-    if line.field == "summary_md":
-        return held | {line.field: line.after}
-    return held | {line.field: _with(held[line.field], line.key, line.after)}
-
-
 def _taken(held: dict[str, Any], line: Line, place: Any) -> dict[str, Any] | Clash:
     """The memory with the line in it, joined with what others made of its place since; or what clashes."""
     if line.op == "add":
@@ -122,23 +116,13 @@ def _taken(held: dict[str, Any], line: Line, place: Any) -> dict[str, Any] | Cla
         # Found by its key in the list, for a plain sentence has no id that would survive the change.
         before, after, now = ([entry] if entry is not None else [] for entry in (line.before, line.after, place))
         if now in (before, after):
-            return held | {line.field: _with(held[line.field], line.key, line.after)}
+            return held | {line.field: put(held[line.field], line.key, line.after)}
     joined = merge(empty | {line.field: before}, empty | {line.field: after}, empty | {line.field: now})
     if joined.clashes:
         return joined.clashes[0]
     if line.field == "summary_md":
         return held | {line.field: joined.values()["summary_md"]}
-    return held | {line.field: _with(held[line.field], line.key, next(iter(joined.values()[line.field]), None))}
-
-
-def _with(entries: Sequence[Any], key: str | None, entry: Any) -> list[Any]:
-    """The list with `entry` in the place that `key` names, at its end where there is none; None takes it away."""
-    found = by_key(entries)
-    if key in found and key is not None:
-        found[key] = entry
-    else:
-        found[key or ""] = entry
-    return [one for one in found.values() if one is not None]
+    return held | {line.field: put(held[line.field], line.key, next(iter(joined.values()[line.field]), None))}
 
 
 def _meanwhile(memory: Memory, current: Mapping[UUID, Any]) -> Conflict:

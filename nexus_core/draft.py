@@ -1,6 +1,7 @@
 """An answer while it is being written: pieces are added by one thread, a snapshot may be taken from any."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -18,11 +19,13 @@ class Live:
 
 
 class Draft:
-    """The parts so far; the text that still grows is joined only when somebody looks."""
+    """The parts so far, after those that stood there before; the text that still grows is joined only when somebody
+    looks."""
 
-    def __init__(self) -> None:
+    def __init__(self, begun: Sequence[dict[str, Any]] = ()) -> None:
         self._lock = Lock()
-        self._done: list[dict[str, Any]] = []
+        self._begun = list(begun)
+        self._done: list[dict[str, Any]] = list(begun)
         self._kind = ""
         self._pieces: list[str] = []
         self._version = 0
@@ -58,7 +61,7 @@ class Draft:
     def clear(self, note: str = "") -> None:
         """Begin anew, for the next attempt; `note` says why it waits."""
         with self._lock:
-            self._done, self._kind, self._pieces, self._note = [], "", [], note
+            self._done, self._kind, self._pieces, self._note = list(self._begun), "", [], note
             self._version += 1
 
     def snapshot(self) -> Live:

@@ -78,6 +78,13 @@ def by_key(entries: Iterable[Any]) -> dict[str, Any]:
     return dict(zip(keys_of(entries), entries, strict=True))
 
 
+def put(entries: Sequence[Any], key: str | None, entry: Any) -> list[Any]:
+    """The list with `entry` in the place that `key` names, at its end where there is none; None takes it away."""
+    found = by_key(entries)
+    found[key if key is not None and key in found else ""] = entry
+    return [one for one in found.values() if one is not None]
+
+
 def is_web(url: str) -> bool:
     """Whether an address leads to the web or to a mailbox, so that it may be clicked."""
     try:

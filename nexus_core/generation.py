@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Set
 from contextlib import aclosing
 from dataclasses import replace
 from threading import Lock
@@ -42,7 +42,8 @@ class Generation:
     def __init__(self, turn: Turn, scope: Scope) -> None:
         self.turn = turn
         self.scope = replace(scope, door="worker")
-        self.draft = Draft()
+        self.draft = Draft(turn.begun)
+        self._theirs = {tool["function"]["name"] for tool in turn.tools}
         self.ending = ""
         self._task: asyncio.Task[None] | None = None
         self._store = Lock()  # a checkpoint must not meet the change from one attempt's run to the next one's
@@ -130,13 +131,16 @@ class Generation:
         self._receipt = prepared.receipt
         for step in range(self.turn.setup.max_steps):
             calls = await self._step(prepared, last=step == self.turn.setup.max_steps - 1)
+            ours = [call for call in calls if call.name not in self._theirs]
+            await self._run_tools(ours)
+            if len(ours) < len(calls):
+                return  # the program's turn
             if not calls:
                 break
-            await self._run_tools(calls)
         if self.bill.calls and self.bill.calls[-1]["reason"] == "content_filter":
             call = faults.Call(self.turn.setup.model, self.turn.setup.api_base)
             raise ModelFailed(faults.sentence("content_filter", call), error_type="content_filter")
-        if not parts.body(self.draft.snapshot().parts):
+        if not parts.body(self.draft.snapshot().parts[len(self.turn.begun) :]):
             raise ModelFailed(_("The model ended without an answer. Try again."), error_type="malformed")
 
     async def _step(self, prepared: Context, *, last: bool) -> list[ToolCall]:
@@ -165,7 +169,8 @@ class Generation:
             return builtin.answer(prepared.question, tuple(prepared.passages()), agent_name=name, place=place)
         said = prepared.messages(self.draft.snapshot().parts)
         self._sent.append(context.digest(said))
-        request = ModelRequest(setup.model, said, () if last else prepared.tools, setup.params, setup.api_base)
+        offered = (*(() if last else prepared.tools), *self.turn.tools)
+        request = ModelRequest(setup.model, said, offered, setup.params, setup.api_base)
         if isinstance(seconds := setup.params.get("timeout"), int | float) and seconds > 0:
             request = replace(request, first_chunk_timeout=float(seconds), idle_timeout=float(seconds))
         return llm.stream(request)
@@ -188,7 +193,8 @@ class Generation:
             )
             done = parts.tool(call.call_id, call.name, call.arguments, output=output, error=error)
             self.draft.answer_call(call.call_id, done)
-        self.draft.append(parts.step_start())
+        if calls:
+            self.draft.append(parts.step_start())
 
     async def _checkpoints(self) -> None:
         """Once a second: keep what has come, prolong the lease, hear whether somebody wants it to stop."""
@@ -216,7 +222,7 @@ class Generation:
         failed = error if isinstance(error, ModelFailed) else None
         return Outcome(
             "failed" if error else "succeeded",
-            _ended(written),
+            _ended(written, set() if error or self.ending == "stop" else self._theirs),
             usage,
             self._elapsed(),
             self.first_token_ms,
@@ -229,7 +235,7 @@ class Generation:
             error_type=(failed.error_type if failed else error.code) if error else None,
             error_message=error.message[:2000] if error else None,
             provider_error=failed.detail.get("provider") or None if failed else None,
-        )
+        ).counted(self.turn.setup.model, self.turn.setup.api_base)
 
     async def _store_end(self, outcome: Outcome) -> None:
         """Store the end, waiting for the database when it is away: the answer is not given up for a restart of it."""
@@ -280,11 +286,11 @@ def _interrupted() -> ModelFailed:
     return ModelFailed(sentence, error_type="interrupted")
 
 
-def _ended(written: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The parts as they stay: a call that never got its result says so, a last empty step goes."""
+def _ended(written: list[dict[str, Any]], theirs: Set[str]) -> list[dict[str, Any]]:
+    """The parts as they stay: a call that never got its result says so, unless a program has it in hand."""
     found = [
         part | {"state": "output-error", "errorText": parts.INTERRUPTED}
-        if part.get("state") == "input-available"
+        if part.get("state") == "input-available" and part["type"].removeprefix("tool-") not in theirs
         else part
         for part in written
     ]

@@ -14,6 +14,7 @@ from nexus_core import (
     projects,
     proposing,
     rollup,
+    runs,
     shelf,
     suggestions,
     tags,
@@ -33,7 +34,7 @@ KINDS = ("decisions", "open_questions", "risks")
 FEW = 5
 """Conversations put away at once that the assistant reads; tidying up hundreds is no reason to ask a model for each."""
 MOST = 20
-"""Conversations that are summarised at once."""
+"""Conversations that are summarised, or folded into memory, at once."""
 LONGEST = 300
 """Grapheme clusters of a message that become an entry's sentence; the link leads to the rest."""
 
@@ -133,6 +134,45 @@ def summarise_all(scope: Scope, ids: Sequence[UUID]) -> int:
     if refused is not None and not begun:
         raise refused
     return begun
+
+
+@dataclass(frozen=True)
+class Folding:
+    """Conversations that are read for a memory: the run by project; `blocked` of these never began, for a budget.
+
+    `outside`: how many are in no project; their words go into no memory.
+    """
+
+    runs: Mapping[UUID, UUID]
+    blocked: int
+    outside: int
+
+
+def fold(scope: Scope, ids: Sequence[UUID]) -> Folding:
+    """Fold conversations into the memory of their project: the assistant reads them, and what it proposes waits there.
+
+    One proposal for each project. Raises Forbidden, NotFound, and Invalid for more than MOST, for conversations outside
+    any project alone, and what `proposing.propose` raises where none was begun.
+    """
+    if len(ids) > MOST:
+        raise Invalid(_("At most {n} conversations at a time.").format(n=MOST))
+    with transaction(scope) as tx:
+        found = [conversations.get(tx, one) for one in dict.fromkeys(ids)]
+    places = dict.fromkeys(one.project_id for one in found if one.project_id is not None)
+    begun: dict[UUID, UUID] = {}
+    refused: NexusError = Invalid(_("Only what was said in a project can be kept in a project's memory."))
+    for place in places:
+        chosen = [one.id for one in found if one.project_id == place]
+        try:
+            begun[place] = proposing.propose(scope, place, conversation_ids=chosen)
+        except Invalid as error:
+            refused = error
+    if not begun:
+        raise refused
+    with transaction(scope) as tx:
+        made = runs.of(tx, list(begun.values()))
+    blocked = sum(one.status == "blocked" for one in made.values())
+    return Folding(begun, blocked, sum(one.project_id is None for one in found))
 
 
 def update_task(scope: Scope, task_id: UUID, **changes: Any) -> tuple[Task, UUID | None]:

@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from nexus_core import pricing, tokens
+from nexus_core import meters, pricing, tokens
 from nexus_core.database import Json
 from nexus_core.prices import Price
 from nexus_core.pricing import OwnPrices
+from nexus_core.providers import runtime_of
 from nexus_core.stream import Finished, Usage
 
 _OF_USAGE = ("input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens")
@@ -49,6 +50,13 @@ class Outcome:
             **{name: getattr(self.usage, name) for name in _OF_USAGE},
             **{name: getattr(self, name) for name in _OF_OUTCOME},
         }
+
+    def counted(self, model: str, api_base: str | None) -> "Outcome":
+        """Itself, once this process has counted it; each attempt's end is counted once."""
+        figures = vars(self.usage) | {"duration_ms": self.duration_ms, "first_token_ms": self.first_token_ms}
+        where = ("answer", self.status, runtime_of(model, api_base))
+        meters.ended(*where, figures, cost=self.cost, stopped=self.stopped, error_type=self.error_type)
+        return self
 
 
 @dataclass

@@ -5,12 +5,13 @@ import gc
 import logging
 import os
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from nexus_core import faults, prices, tokens
+from nexus_core import faults, prices, tokens, wire
 from nexus_core.answers import Answer, estimated
+from nexus_core.errors import ModelFailed
 from nexus_core.prices import Price, context_window, price
 from nexus_core.providers import (
     EXAMPLE_BASE,
@@ -24,7 +25,8 @@ from nexus_core.providers import (
     provider_of,
     runtime_of,
 )
-from nexus_core.stream import Event, Finished, ModelRequest, TextDelta
+from nexus_core.stream import Event, Finished, ModelRequest, TextDelta, Usage
+from nexus_core.wire import Plain, Wire
 
 __all__ = [
     "EXAMPLES",
@@ -35,6 +37,7 @@ __all__ = [
     "connected",
     "context_window",
     "detected",
+    "embed",
     "estimated",
     "label_of",
     "price",
@@ -54,6 +57,7 @@ _ENVIRONMENT = {
     "LITELLM_MODE": "PRODUCTION",  # or it loads the .env of some folder above site-packages
     "REPEATED_STREAMING_CHUNK_LIMIT": "100000",  # or a row of 100 equal chunks fails
 }
+EMBEDDING_TIMEOUT = 60.0
 _loading = threading.Lock()
 _loaded: Any = None
 _warming: threading.Thread | None = None
@@ -96,7 +100,7 @@ async def stream(request: ModelRequest) -> AsyncGenerator[Event, None]:
     async with aclosing(_chunks(request, call)) as chunks:
         async for chunk, source in chunks:
             answer.source = source
-            for event in answer.take(chunk):
+            for event in answer.say(chunk.text) if isinstance(chunk, Plain) else answer.take(chunk):
                 yield event
     for event in answer.end(request, call):
         yield event
@@ -115,19 +119,40 @@ async def complete(request: ModelRequest) -> tuple[str, Finished]:
     return "".join(text), finished
 
 
+def embed(model: str, texts: Sequence[str], api_base: str | None) -> tuple[list[list[float]], Usage]:
+    """The vectors of texts by an embedding model, in their order, and what it counted; blocks. Raises ModelFailed."""
+    call = faults.Call(model, api_base)
+    try:
+        known = {"encoding_format": "float", "timeout": EMBEDDING_TIMEOUT, "num_retries": 0, "max_retries": 0}
+        answer = _litellm().embedding(model=model, input=list(texts), **known, **_address(model, api_base))
+        found = sorted(answer.data, key=lambda one: one["index"])
+        vectors = [[float(value) for value in one["embedding"]] for one in found]
+    except Exception as error:
+        raise faults.failed(error, call) from error
+    if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+        raise ModelFailed(faults.sentence("malformed", call), error_type="malformed")
+    counted = getattr(answer.usage, "prompt_tokens", None) or None
+    return vectors, Usage(input_tokens=counted, output_tokens=0, source="provider" if counted else "none")
+
+
 async def _chunks(request: ModelRequest, call: faults.Call) -> AsyncGenerator[tuple[Any, Any], None]:
-    """litellm's chunks, each with its stream; faults as ModelFailed; closes the HTTP stream at the end."""
+    """Plain text and litellm's chunks, each with its stream; faults as ModelFailed; closes the HTTP stream at the end.
+
+    The first chunk is always litellm's: it says which model answers.
+    """
     source: Any = None
+    below: Wire | None = None
     started = False
     try:
         async with asyncio.timeout(request.first_chunk_timeout) as patience:
             source = await _loaded.acompletion(**_arguments(request))
+            below = wire.below(source)
             chunk = await anext(source, None)
         while chunk is not None:
-            started = started or bool(chunk.choices)
+            started = started or isinstance(chunk, Plain) or bool(chunk.choices)
             yield chunk, source
             async with asyncio.timeout(request.idle_timeout) as patience:
-                chunk = await anext(source, None)
+                chunk = (await below.plain() if below else None) or await anext(source, None)
     except Exception as error:
         now = faults.Call(call.model, call.api_base, started)
         if patience.expired():
@@ -152,12 +177,15 @@ def _arguments(request: ModelRequest) -> dict[str, Any]:
     }
     if request.tools:
         arguments["tools"] = [dict(tool) for tool in request.tools]
-    base = base_of(request.model, request.api_base)
-    if base:
-        arguments["api_base"] = base
-    if base and provider_of(request.model) == "openai" and not os.environ.get(key_variable(request.model)):
-        arguments["api_key"] = "none"  # a server of one's own often needs none, the client insists on one
-    return arguments
+    return arguments | _address(request.model, request.api_base)
+
+
+def _address(model: str, api_base: str | None) -> dict[str, Any]:
+    base = base_of(model, api_base)
+    found = {"api_base": base} if base else {}
+    if base and provider_of(model) == "openai" and not os.environ.get(key_variable(model)):
+        found["api_key"] = "none"  # a server of one's own often needs none, the client insists on one
+    return found
 
 
 def _litellm() -> Any:
@@ -174,6 +202,7 @@ def _litellm() -> Any:
                 litellm.telemetry = False
                 litellm.suppress_debug_info = True
                 litellm.drop_params = True
+                litellm.DEFAULT_MAX_RETRIES = 0  # type: ignore[attr-defined]  # taken for embeddings when told 0
                 litellm.disable_token_counter = True  # its tokenizers load for 0.8 s; counted in tokens.py
                 prices.table()
                 asyncio.run(_first_steps(litellm))

@@ -87,9 +87,24 @@ def code_of(vector: Floats) -> str:
     return "".join("1" if positive else "0" for positive in vector > MIDDLE)
 
 
+def projected(vector: Floats) -> Meaning:
+    """A vector of another model, of any size: its code has the sides of SIZE random planes that it lies on.
+
+    Two codes differ in as many places as the angle between their vectors says (Charikar, 2002).
+    """
+    code = "".join("1" if positive else "0" for positive in _planes(len(vector)) @ vector > 0)
+    return Meaning(code, vector.astype("<f2").tobytes())
+
+
+@cache
+def _planes(size: int) -> Floats:
+    """Always the same ones for a size: what is stored was made with them."""
+    return np.random.Generator(np.random.PCG64(SIZE)).standard_normal((SIZE, size)).astype(np.float32)
+
+
 def similarities(question: Floats, vectors: Sequence[bytes]) -> Floats:
-    """The cosine of a question's vector and each of the stored ones."""
-    stored = np.frombuffer(b"".join(vectors), dtype="<f2").reshape(len(vectors), SIZE).astype(np.float32)
+    """The cosine of a question's vector and each of the stored ones, which are of its size."""
+    stored = np.frombuffer(b"".join(vectors), dtype="<f2").reshape(len(vectors), len(question)).astype(np.float32)
     return stored @ question
 
 

@@ -54,18 +54,12 @@ def migrate(url: str) -> list[str]:
     done = []
     with _connect(url) as connection:
         _check(connection)
-        connection.execute(database.query("migrate.lock"))
-        connection.commit()
-        try:
-            for path in _pending(connection):
-                _apply(connection, path)
+        for path in _pending(connection):
+            if _apply(connection, path):
                 done.append(path.stem)
-            connection.execute(database.query("migrate.admit_roles"))
-            connection.commit()
-        finally:
-            connection.rollback()
-            connection.execute(database.query("migrate.unlock"))
-            connection.commit()
+        connection.execute(database.query("migrate.lock"))
+        connection.execute(database.query("migrate.admit_roles"))
+        connection.commit()
     return done
 
 
@@ -88,12 +82,18 @@ def _pending(connection: Connection) -> list[Path]:
     return [path for name, path in known.items() if name not in applied]
 
 
-def _apply(connection: Connection, path: Path) -> None:
+def _apply(connection: Connection, path: Path) -> bool:
+    """Apply one migration; False when another process was faster."""
     try:
+        connection.execute(database.query("migrate.lock"))
+        if path.stem in _applied(connection):
+            connection.rollback()
+            return False
         connection.execute(database.query("migrate.enter"))
         connection.exec_driver_sql(path.read_text("utf-8"), execution_options={"no_parameters": True})
         connection.execute(database.query("migrate.record"), {"name": path.stem, "checksum": _checksum(path)})
         connection.commit()
+        return True
     except DBAPIError as error:
         connection.rollback()
         sentence = _("Migration {name} failed: {reason}").format(name=path.stem, reason=_reason(error))

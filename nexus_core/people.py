@@ -41,6 +41,27 @@ class Member:
 
 
 @dataclass(frozen=True)
+class Account:
+    """A member with what is known of how they come in; the last five fields are for administrators, None for others.
+
+    `link_until`: until when a link works by which they choose a password. `sessions` are those that live.
+    """
+
+    id: UUID
+    email: str
+    name: str
+    status: str
+    role: str
+    joined_at: datetime
+    is_local_owner: bool
+    has_password: bool | None
+    has_oidc: bool | None
+    link_until: datetime | None
+    last_seen_at: datetime | None
+    sessions: int | None
+
+
+@dataclass(frozen=True)
 class Credentials:
     """What a sign-in is checked against; `password_hash` is None for those who have no password."""
 
@@ -74,8 +95,16 @@ def members(tx: Transaction) -> list[Member]:
     return tx.all(Member, "people.members")
 
 
+def accounts(tx: Transaction, person_id: UUID | None = None) -> list[Account]:
+    """Everybody in the workspace, or one of them, by name."""
+    return tx.all(Account, "people.accounts", person_id=person_id, admin=tx.scope.role in ("admin", "system"))
+
+
 def join(tx: Transaction, person_id: UUID, role: str) -> None:
-    """Change a member's role; in the system's scope, make anybody a member. Raises Forbidden, Invalid, NotFound."""
+    """Change a member's role; in the system's scope, make anybody a member.
+
+    Raises Forbidden, NotFound, and Invalid, for the last administrator too.
+    """
     tx.scope.require("admin")
     if tx.scope.role != "system":
         get(tx, person_id)
@@ -85,8 +114,52 @@ def join(tx: Transaction, person_id: UUID, role: str) -> None:
 def _join(tx: Transaction, person_id: UUID, role: str) -> None:
     if role not in ROLES:
         raise Invalid(_("A role is viewer, operator or admin."), field="role")
+    if role != "admin":
+        keep_an_admin(tx, person_id)
     tx.execute("people.join", person_id=person_id, role=role)
     audit.record(tx, "join", "person", person_id, {"role": role})
+
+
+def leave(tx: Transaction, person_id: UUID) -> None:
+    """End a membership of this workspace; what the person wrote stays, under their name.
+
+    Raises Forbidden, NotFound, and Invalid for the owner of this machine and the last administrator.
+    """
+    tx.scope.require("admin")
+    if get(tx, person_id).is_local_owner:
+        raise Invalid(_("This is the owner of this machine, whom Nexus would make a member again."))
+    keep_an_admin(tx, person_id)
+    tx.execute("people.leave", person_id=person_id)
+    audit.record(tx, "leave", "person", person_id)
+
+
+def keep_an_admin(tx: Transaction, person_id: UUID) -> None:
+    """Raise Invalid for the workspace's only administrator; no other stops being one before the end."""
+    tx.execute("people.lock_admins", person_id=person_id)
+    if tx.execute("people.is_last_admin", person_id=person_id).scalar_one():
+        raise Invalid(_("This is the only administrator; make somebody else one first."))
+
+
+def set_status(tx: Transaction, person_id: UUID, status: str) -> None:
+    """Let a person in or not, whichever workspace they are in: active or deactivated; for the system's scope."""
+    tx.execute("people.set_status", id=person_id, status=status)
+    audit.record(tx, "deactivate" if status == "deactivated" else "reactivate", "person", person_id)
+
+
+def set_link(tx: Transaction, person_id: UUID, link_hash: bytes, *, days: int) -> None:
+    """Keep the hash of a link by which a person chooses a password; the former one works no more."""
+    tx.execute("people.set_link", id=person_id, link_hash=link_hash, days=days)
+    audit.record(tx, "invite", "person", person_id, {"days": days})
+
+
+def by_link(tx: Transaction, link_hash: bytes) -> Person | None:
+    """Whose link it is, held until the transaction ends; None when it works no more. For the system's scope."""
+    return tx.one(Person, "people.by_link", link_hash=link_hash)
+
+
+def elsewhere(tx: Transaction, person_id: UUID) -> bool:
+    """Whether a person is in a workspace that who acts does not administer; for the system's scope."""
+    return bool(tx.execute("people.elsewhere", person_id=person_id).scalar_one())
 
 
 def credentials(tx: Transaction, email: str) -> Credentials | None:
@@ -94,14 +167,17 @@ def credentials(tx: Transaction, email: str) -> Credentials | None:
     return tx.one(Credentials, "people.credentials", email=email.strip())
 
 
-def set_password(tx: Transaction, person_id: UUID, password_hash: str) -> None:
-    """Store the hash of a new password, one's own or, as an admin, a member's. Raises Forbidden, NotFound."""
+def set_password(tx: Transaction, person_id: UUID, password_hash: str | None) -> None:
+    """Store the hash of a new password, one's own or, as an admin, a member's; None takes it away.
+
+    Raises Forbidden, NotFound.
+    """
     if person_id != tx.scope.user_id:
         tx.scope.require("admin")
     person = get(tx, person_id)
     tx.execute("people.set_password", id=person.id, password_hash=password_hash)
     if tx.scope.workspace_id:
-        audit.record(tx, "set_password", "person", person.id)
+        audit.record(tx, "set_password" if password_hash else "reset_password", "person", person.id)
 
 
 def describe(tx: Transaction, person_id: UUID, *, email: str, name: str) -> Person:
@@ -124,7 +200,7 @@ def local_owner(tx: Transaction) -> Person:
 
 
 def administrator_exists(tx: Transaction) -> bool:
-    """Whether somebody can sign in by password and administer a workspace; for the system's scope."""
+    """Whether somebody can sign in and administer a workspace, by password or OIDC; for the system's scope."""
     return bool(tx.execute("people.administrator_exists").scalar())
 
 

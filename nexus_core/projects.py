@@ -17,12 +17,16 @@ TASK_STATUSES = ("open", "in_progress", "done", "cancelled")
 
 @dataclass(frozen=True)
 class Project:
-    """A piece of work with a living memory; `status` is active or archived."""
+    """A piece of work with a living memory; `status` is active or archived.
+
+    `auto_propose`: closing a task, marking a decision and archiving a conversation let the assistant propose changes.
+    """
 
     id: UUID
     name: str
     description: str
     status: str
+    auto_propose: bool
     created_at: datetime
     updated_at: datetime
 
@@ -80,6 +84,7 @@ def update(
     name: str | None = None,
     description: str | None = None,
     status: str | None = None,
+    auto_propose: bool | None = None,
     unchanged_since: datetime | None = None,
 ) -> Project:
     """Change what is given. Raises Forbidden, NotFound, Invalid.
@@ -98,12 +103,12 @@ def update(
         name=before.name if name is None else _named(name),
         description=before.description if description is None else description.strip(),
         status=status or before.status,
+        auto_propose=before.auto_propose if auto_propose is None else auto_propose,
     )
     if after is None:
         raise Conflict(_("Somebody changed this project meanwhile."), detail={"version": before.updated_at.isoformat()})
-    audit.record(
-        tx, "update", "project", project_id, {"before": before.name, "after": after.name, "status": after.status}
-    )
+    told = {"before": before.name, "after": after.name, "status": after.status, "auto_propose": after.auto_propose}
+    audit.record(tx, "update", "project", project_id, told)
     return after
 
 

@@ -147,12 +147,13 @@ def material(
     tx: Transaction,
     project_id: UUID,
     *,
-    conversation_id: UUID | None = None,
+    conversation_ids: Sequence[UUID] | None = None,
     task_id: UUID | None = None,
     limit: int = 300,
 ) -> list[Said]:
-    """What people and assistants said of late, oldest first: in a project, one conversation of it, or on one task."""
-    where = {"project_id": project_id, "conversation_id": conversation_id, "task_id": task_id, "limit": limit}
+    """What people and assistants said of late, oldest first: in a project, some conversations of it, or on one task."""
+    chosen = list(conversation_ids) if conversation_ids else None
+    where = {"project_id": project_id, "conversation_ids": chosen, "task_id": task_id, "limit": limit}
     return tx.all(Said, "proposals.material", **where)[::-1]
 
 
@@ -160,6 +161,12 @@ def evidence(tx: Transaction, lines: Sequence[Line]) -> dict[UUID, Said]:
     """The messages that lines rest on, by id; without those that are gone."""
     ids = list({message_id for line in lines for message_id in line.evidence})
     return {said.id: said for said in tx.all(Said, "proposals.evidence", ids=ids)} if ids else {}
+
+
+def are_left(tx: Transaction, said: Sequence[Said]) -> bool:
+    """Whether every one of these messages is still there."""
+    ids = [one.id for one in said]
+    return not ids or tx.execute("proposals.count_left", ids=ids).scalar_one() == len(ids)
 
 
 def decide(tx: Transaction, proposal: Proposal, decided: dict[UUID, Line]) -> Proposal:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import reduce
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -25,7 +26,7 @@ from nexus_core import (
     tokens,
 )
 from nexus_core.database import Scope, Transaction, transaction
-from nexus_core.errors import Invalid, ModelFailed, NexusError
+from nexus_core.errors import Invalid, ModelFailed, NexusError, NotFound
 from nexus_core.i18n import _, ngettext
 from nexus_core.ledger import Bill
 from nexus_core.memories import Memory
@@ -39,7 +40,9 @@ from nexus_core.text import in_short
 from nexus_core.worker import worker
 
 LONGEST = 180.0
-"""Seconds that the whole answer may take."""
+"""Seconds that one answer may take."""
+CALLS, MESSAGES = 10, 2_000
+"""Calls, and messages read in them, that one proposal may take which folds conversations in."""
 SHARE = 0.4
 """The part of a model's context that messages may take; the memory, the answer and a margin need the rest."""
 _log = logging.getLogger(__name__)
@@ -47,7 +50,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Job:
-    """What one run reads, and for whom; `blocked` by a budget it never begins."""
+    """What one run reads, in `lots` of one call each, and for whom; `blocked` by a budget it never begins."""
 
     scope: Scope
     run_id: UUID
@@ -57,10 +60,15 @@ class Job:
     task: Task | None
     profile: Profile
     memory: Memory
-    said: Sequence[Said]
+    lots: Sequence[Sequence[Said]]
     zone: ZoneInfo
     prices: OwnPrices
     blocked: bool
+
+    @property
+    def said(self) -> list[Said]:
+        """Everything that it reads."""
+        return [one for lot in self.lots for one in lot]
 
 
 def propose(
@@ -70,14 +78,17 @@ def propose(
     trigger: str = "asked",
     conversation_id: UUID | None = None,
     task_id: UUID | None = None,
+    conversation_ids: Sequence[UUID] = (),
 ) -> UUID:
     """Have the assistant read what was said and propose what to remember; returns the run's id at once.
 
-    Of one conversation or about one task where given, else of the project's latest conversations. What it proposes
-    waits as a Proposal; a model that fails is a failed run with its sentence, a budget that is spent a blocked one.
-    Raises Forbidden, NotFound, and Invalid where there is nothing to read.
+    Of one conversation or about one task where given, else of the project's latest conversations; `conversation_ids`
+    are read whole and folded in together, in as many calls as that takes. What it proposes waits as a Proposal; a model
+    that fails is a failed run with its sentence, a budget that is spent a blocked one.
+    Raises Forbidden, NotFound, and Invalid where there is nothing to read, or too much.
     """
-    job = _begin(scope, project_id, trigger, conversation_id, task_id)
+    about = list(dict.fromkeys([*([conversation_id] if conversation_id else []), *conversation_ids]))
+    job = _begin(scope, project_id, "merge" if conversation_ids else trigger, about, task_id)
     if not job.blocked:
         worker().begin(_work(job))
     return job.run_id
@@ -91,10 +102,14 @@ def offer(
     conversation_id: UUID | None = None,
     task_id: UUID | None = None,
 ) -> UUID | None:
-    """The same after something was closed: None where there is nothing (new) to read; never raises for that."""
+    """The same after something was closed; never raises. None where there is nothing (new) to read, and where the
+    project's automatic proposals are off."""
     if project_id is None:
         return None
     try:
+        with transaction(scope) as tx:
+            if not projects.get(tx, project_id).auto_propose:
+                return None
         if conversation_id is not None and _was_read(scope, project_id, conversation_id):
             return None
         return propose(scope, project_id, trigger=trigger, conversation_id=conversation_id, task_id=task_id)
@@ -117,27 +132,34 @@ def _was_read(scope: Scope, project_id: UUID, conversation_id: UUID) -> bool:
     return last is not None and last.status != "failed" and last.created_at > conversation.last_message_at
 
 
-def _begin(scope: Scope, project_id: UUID, trigger: str, conversation_id: UUID | None, task_id: UUID | None) -> Job:
+def _begin(scope: Scope, project_id: UUID, trigger: str, ids: Sequence[UUID], task_id: UUID | None) -> Job:
     scope.require("operator")
     with transaction(scope) as tx:
         projects.get(tx, project_id)
         task = projects.task(tx, task_id) if task_id else None
-        conversation = conversations.in_project(tx, conversation_id) if conversation_id else None
-        if any(one is not None and one.project_id != project_id for one in (task, conversation)):
+        talks = [conversations.in_project(tx, one) for one in ids]
+        if any(one is not None and one.project_id != project_id for one in (task, *talks)):
             raise Invalid(_("This is not in that project."))
-        profile = _profile(tx, conversation.agent_id if conversation else None)
-        said = _material(tx, profile, project_id, conversation_id, task_id)
-        if not said and task is None:
+        only = talks[0] if len(talks) == 1 else None
+        profile = _profile(tx, only.agent_id if only else None)
+        lots = _material(tx, profile, project_id, trigger, ids, task_id)
+        if not lots and task is None:
             raise Invalid(_("Nobody has said anything here yet, so there is nothing to propose."))
-        read = sum(tokens.count(one.body) for one in said)
-        expected = admission.expected(read, suggestions.INSTRUCTIONS, profile.params)
-        asked = in_short(_about(trigger, task, conversation.title if conversation else ""))
-        place = {"project_id": project_id, "conversation_id": conversation_id, "task_id": task_id}
-        run = admission.begin(tx, "proposal", profile, expected, asked, **place)
+        asked = in_short(_about(task, [talk.title for talk in talks]))
+        only_id = only.id if only else None
+        place = {"project_id": project_id, "conversation_id": only_id, "task_id": task_id}
+        run = admission.begin(tx, "proposal", profile, _expected(lots, profile), asked, **place)
         memory, zone, prices = memories.get(tx, project_id), rollup.zone(tx), pricing.load(tx)
-    about = (project_id, trigger, conversation_id, task)
+    about = (project_id, trigger, only_id, task)
     blocked = run.status == "blocked"
-    return Job(replace(scope, door="worker"), run.id, *about, profile, memory, said, zone, prices, blocked)
+    return Job(replace(scope, door="worker"), run.id, *about, profile, memory, lots, zone, prices, blocked)
+
+
+def _expected(lots: Sequence[Sequence[Said]], profile: Profile) -> Usage:
+    sizes = [sum(tokens.count(one.body) for one in lot) for lot in lots] or [0]
+    calls = [admission.expected(size, suggestions.INSTRUCTIONS, profile.params) for size in sizes]
+    read, made = (sum(getattr(call, name) or 0 for call in calls) for name in ("input_tokens", "output_tokens"))
+    return replace(calls[0], input_tokens=read, output_tokens=made)
 
 
 def _profile(tx: Transaction, agent_id: UUID | None) -> Profile:
@@ -146,19 +168,27 @@ def _profile(tx: Transaction, agent_id: UUID | None) -> Profile:
 
 
 def _material(
-    tx: Transaction, profile: Profile, project_id: UUID, conversation_id: UUID | None, task_id: UUID | None
-) -> list[Said]:
-    said = proposals.material(tx, project_id, conversation_id=conversation_id, task_id=task_id)
+    tx: Transaction, profile: Profile, project_id: UUID, trigger: str, ids: Sequence[UUID], task_id: UUID | None
+) -> list[list[Said]]:
     size = profile.context_tokens or llm.context_window(profile.model)
     budget = min(suggestions.MATERIAL_TOKENS, int(size * SHARE)) if size else suggestions.MATERIAL_TOKENS
-    return suggestions.fitting(said, budget)
+    if trigger != "merge":
+        said = proposals.material(tx, project_id, conversation_ids=ids, task_id=task_id)
+        return [suggestions.fitting(said, budget)] if said else []
+    said = proposals.material(tx, project_id, conversation_ids=ids, task_id=task_id, limit=MESSAGES + 1)
+    lots = suggestions.batches(said, budget)
+    if len(said) > MESSAGES or len(lots) > CALLS:
+        raise Invalid(_("That is more than one proposal can read; choose fewer conversations."))
+    return lots
 
 
-def _about(trigger: str, task: Task | None, title: str) -> str:
+def _about(task: Task | None, titles: Sequence[str]) -> str:
     if task is not None:
         return _("The task “{title}” was closed as {status}.").format(title=task.title, status=task.status)
-    if title:
-        return _("What should be remembered of the conversation “{title}”?").format(title=title)
+    if len(titles) > 1:
+        return _("What should be remembered of {n} conversations?").format(n=len(titles))
+    if titles and titles[0]:
+        return _("What should be remembered of the conversation “{title}”?").format(title=titles[0])
     return _("What should be remembered of what was said lately?")
 
 
@@ -169,12 +199,12 @@ async def _work(job: Job) -> None:
     lines: list[Line] = []
     failure: ModelFailed | None = None
     try:
-        async with asyncio.timeout(LONGEST):
+        async with asyncio.timeout(LONGEST * max(1, len(job.lots))):
             lines = await _lines(job, bill)
     except ModelFailed as error:
         failure = error
     except TimeoutError:
-        failure = ModelFailed(_("The model had not finished after three minutes."), error_type="timeout")
+        failure = ModelFailed(_("The model had not finished in time."), error_type="timeout")
     except asyncio.CancelledError:
         failure = ModelFailed(_("Nexus was stopped meanwhile; ask again."), error_type="interrupted")
     except Exception:  # noqa: BLE001 - whatever happens, the run ends
@@ -196,20 +226,31 @@ async def _lines(job: Job, bill: Bill) -> list[Line]:
         return lines
     if not job.said and job.task is None:
         return []
-    title = job.said[-1].conversation_title if job.conversation_id and job.said else ""
-    asked = suggestions.prompt(held, job.said, _about(job.trigger, job.task, title))
+    named = {one.conversation_id: one.conversation_title for one in job.said}
+    titles = list(named.values()) if job.conversation_id or job.trigger == "merge" else []
     params = dict(job.profile.params) | {"response_format": suggestions.response_format()}
-    text, finished = await llm.complete(ModelRequest(job.profile.model, asked, (), params, job.profile.api_base))
-    bill.add(finished)
-    return suggestions.lines_of(suggestions.read(text), held, job.said, job.zone)
+    found: list[Line] = []
+    for lot in job.lots or [[]]:  # each call knows the memory with what those before it proposed
+        asked = suggestions.prompt(held, lot, _about(job.task, titles))
+        text, finished = await llm.complete(ModelRequest(job.profile.model, asked, (), params, job.profile.api_base))
+        bill.add(finished)
+        lines = suggestions.lines_of(suggestions.read(text), held, lot, job.zone)
+        held = reduce(suggestions.applied, lines, held)
+        found += lines
+    return suggestions.joined(found)
 
 
 def _end(job: Job, lines: list[Line], bill: Bill, milliseconds: int, failure: ModelFailed | None) -> None:
-    """Store what is new and how the run ended, in one transaction; a conversation that is gone leaves no proposal."""
+    """Store what is new and how the run ended, in one transaction.
+
+    Nothing is proposed where anything that was read is gone by now: what was erased may be in any line.
+    """
     try:
         with transaction(job.scope) as tx:
             now = memories.locked(tx, job.project_id)
             new = suggestions.fresh(lines, memories.values(now), proposals.former(tx, job.project_id))
+            if new and not proposals.are_left(tx, job.said):
+                raise NotFound(_("Something that was read is gone."))
             if new and failure is None:
                 about = {"conversation_id": job.conversation_id, "task_id": job.task.id if job.task else None}
                 origin = {"base_version": job.memory.version, "trigger": job.trigger, "run_id": job.run_id}

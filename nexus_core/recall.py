@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from nexus_core import meaning, ranking, terms
+from nexus_core import embedding, meaning, ranking, terms
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.ranking import Found
 
 BATCH = 200
-MEANT = 16
-"""Messages whose meaning is found out at a time: about half a second."""
-POOL = 200
+MEANT, EMBEDDED = 16, 64
+"""Messages whose meaning is found out at a time: about half a second, or one call to an embedding model."""
+ANEW = 2_000
+"""Messages that are put into the queue at a time because another model is set now."""
+POOL, WIDER = 200, 600
+"""The nearest by words and by code, which are then weighed exactly; wider for codes that no middle was found for."""
 PATIENCE = 0.5
 """Seconds that a prompt waits for the meaning of its question."""
 _log = logging.getLogger(__name__)
@@ -48,13 +51,19 @@ def passages(
     asked = terms.question(question)
     if not asked:
         return []
-    meant = meaning.ask(question)
+    meant = embedding.ask(tx.scope, question) if embedding.model() else meaning.ask(question)
     place = {"project_id": project_id, "besides": besides, "limit": POOL}
     by_words = [_found(row) for row in tx.rows("recall.words", terms=asked, **place)]
     by_meaning: list[Found] = []
     vector = _result(meant)
     if vector is not None:
-        rows = tx.rows("recall.meaning", code=meaning.code_of(vector), model=meaning.MODEL, **place)
+        near = (
+            {"code": meaning.projected(vector).code, "limit": WIDER}
+            if embedding.model()
+            else {"code": meaning.code_of(vector)}
+        )
+        found = tx.rows("recall.meaning", model=_model(), **place | near)
+        rows = [row for row in found if len(row["vector"]) == 2 * len(vector)]
         likeness = meaning.similarities(vector, [row["vector"] for row in rows])
         by_meaning = [
             Found((row["conversation_id"], row["seq"]), float(like)) for row, like in zip(rows, likeness, strict=True)
@@ -113,15 +122,46 @@ def _indexed(row: dict[str, object], key: str, text: object) -> dict[str, object
 def learn_pending() -> int:
     """Find out what a small batch of messages mean, the newest first; returns how many, 0 when none wait.
 
-    For the background, after the words: it never delays an answer, and recall does without until it is done.
+    For the background, after the words: it never delays an answer, and recall does without until it is done. Raises
+    ModelFailed where an embedding model is set and fails; then it is left alone for a while.
     """
-    if not meaning.available():
+    remote = embedding.model() is not None
+    if embedding.rests() if remote else not meaning.available():
         return 0
     with transaction(Scope.system()) as tx:
-        waiting = tx.rows("recall.claim_meanings", limit=MEANT)
-    found = meaning.passages([row["body"] for row in waiting])
-    with transaction(Scope.system()) as tx:
-        for row, meant in zip(waiting, found, strict=True):
-            place = {"item_workspace": row["workspace_id"], "item_id": row["message_id"]}
-            tx.execute("recall.keep_meaning", model=meaning.MODEL, code=meant.code, vector=meant.vector, **place)
+        waiting = tx.rows("recall.claim_meanings", limit=EMBEDDED if remote else MEANT)
+    if not waiting:
+        return _queue_others()
+    for workspace_id in dict.fromkeys(row["workspace_id"] for row in waiting):
+        rows = [row for row in waiting if row["workspace_id"] == workspace_id]
+        texts = [row["body"] for row in rows]
+        if remote:
+            made = embedding.vectors(Scope(workspace_id, None, "system", "worker"), texts)
+            found = [meaning.projected(vector) for vector in made]
+        else:
+            found = meaning.passages(texts)
+        with transaction(Scope.system()) as tx:
+            for row, meant in zip(rows, found, strict=True):
+                place = {"item_workspace": workspace_id, "item_id": row["message_id"]}
+                tx.execute("recall.keep_meaning", model=_model(), code=meant.code, vector=meant.vector, **place)
     return len(waiting)
+
+
+def _model() -> str:
+    """Whose vectors are asked for and kept."""
+    return embedding.model() or meaning.MODEL
+
+
+_settled: set[str] = set()
+"""Models of which this process knows that no message waits to be learnt anew with them."""
+
+
+def _queue_others() -> int:
+    """Let messages whose meaning is another model's be learnt anew, some at a time; looked for once in a process."""
+    if _model() in _settled:
+        return 0
+    with transaction(Scope.system()) as tx:
+        count = int(tx.execute("recall.queue_other_meanings", model=_model(), limit=ANEW).scalar_one())
+    if not count:
+        _settled.add(_model())
+    return count

@@ -63,7 +63,8 @@ def rebuild(tx: Transaction, run: Run, receipt: Receipt, answer: Message | None)
     if not rows:
         return None
     taken = receipt.get("sent")
-    answered = _answered(answer, max(1, len(taken if taken is not None else receipt.get("steps") or ())))
+    many = max(1, len(taken if taken is not None else receipt.get("steps") or ()))
+    answered = _answered(answer, many, int(receipt.get("begun") or 0))
     calls = [context.provider_messages(system, rows, parts) for parts in answered]
     exact, system_exact = _compare(calls, taken)
     if exact is False:
@@ -81,11 +82,11 @@ def _compare(calls: Sequence[list[dict[str, Any]]], taken: Sequence[Sequence[str
     return digests == known, [pair[0] for pair in digests] == [pair[0] for pair in known]
 
 
-def _answered(answer: Message | None, calls: int) -> list[list[dict[str, Any]]]:
-    """The parts of the answer that were there before each call: those up to the border before it."""
+def _answered(answer: Message | None, calls: int, begun: int) -> list[list[dict[str, Any]]]:
+    """The parts of the answer that were there before each call: `begun` at first, then those up to a border."""
     parts = answer.parts if answer else []
     borders = [index + 1 for index, part in enumerate(parts) if part.get("type") == "step-start"]
-    ends = [0, *borders, *[len(parts)] * calls][:calls]
+    ends = [begun, *(end for end in borders if end > begun), *[len(parts)] * calls][:calls]
     return [parts[:end] for end in ends]
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from uuid6 import uuid7
 
-from nexus_core import audit
+from nexus_core import audit, meters
 from nexus_core.database import Json, Transaction
 from nexus_core.errors import Conflict, NotFound
 from nexus_core.i18n import _
@@ -131,7 +131,7 @@ def begin(
     task_id: UUID | None = None,
     agent_id: UUID | None = None,
 ) -> UUID:
-    """Enter a call that answers nobody (test, summary, proposal) before it is made; returns its id."""
+    """Enter a call that answers nobody (test, summary, proposal, embedding) before it is made; returns its id."""
     run_id = uuid7()
     tx.execute(
         "runs.begin",
@@ -249,7 +249,9 @@ def end(tx: Transaction, run_id: UUID, status: str, usage: Usage, **figures: Any
         usage_source=usage.source,
         **(dict.fromkeys(_FIGURES) | figures),
     )
-    return get(tx, run_id)
+    run = get(tx, run_id)
+    meters.ended(run.kind, run.status, run.runtime, vars(run), cost=run.cost_estimate, error_type=run.error_type)
+    return run
 
 
 _FIGURES = (

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Iterator
+from functools import partial
 
-from nexus_core import runs_list
-from nexus_core.database import Scope, transaction
+from nexus_core import replica, runs_list
+from nexus_core.database import Scope, Transaction
 from nexus_core.runs import Run
-from nexus_core.runs_list import Page
+from nexus_core.runs_list import Cursor, Page
 from nexus_core.runs_query import Asked
 
 PATIENCE = 20.0
@@ -22,13 +23,15 @@ def look(scope: Scope, asked: Asked, *, limit: int = 50, patience: float | None 
     runs: list[Run] = []
     after, deadline = asked.after, time.monotonic() + (PATIENCE if patience is None else patience)
     while True:
-        with transaction(scope) as tx:
-            found = runs_list.page(
-                tx, asked.span, asked.filters, search=asked.search, unpriced=asked.unpriced, after=after,
-                limit=limit - len(runs),
-            )  # fmt: skip
+        found = replica.read(scope, partial(_page, asked, after, limit - len(runs)))
         runs += found.runs
         yield Page(list(runs), found.after, found.reached)
         after = found.after
         if found.reached is None or time.monotonic() > deadline:
             return
+
+
+def _page(asked: Asked, after: Cursor | None, limit: int, tx: Transaction) -> Page:
+    return runs_list.page(
+        tx, asked.span, asked.filters, search=asked.search, unpriced=asked.unpriced, after=after, limit=limit
+    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from nexus_core import agreement, audit, costs, dashboard
+from nexus_core import agreement, audit, costs, dashboard, replica
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.figures import Figures
 from nexus_core.i18n import _, ngettext
@@ -44,7 +44,7 @@ def examine(scope: Scope, span: Range) -> list[Check]:
     with transaction(scope) as tx:
         found = [_stuck(tx), _waiting(tx), _size(tx)]
     total = costs.report(scope, span).total
-    return [found[0], _reaper(), _unpriced(total), _without_usage(total), *found[1:]]
+    return [found[0], _reaper(), _unpriced(total), _without_usage(total), *found[1:], *_replica()]
 
 
 def prove(scope: Scope, span: Range) -> Iterator[Check]:
@@ -97,6 +97,17 @@ def _reaper() -> Check:
     )
     advice = _("It should run every few seconds: see the log for why it fails, or start Nexus again.")
     return Check(_("Reaper of lost answers"), "bad" if late else "well", found, advice if late else "")
+
+
+def _replica() -> list[Check]:
+    standing = replica.standing()
+    if standing is None:
+        return []
+    title, lag = _("Read replica"), 0.0 if standing.lag is None else standing.lag
+    if standing.state == "well":
+        return [Check(title, "well", _("Reports are read from it; it is {n} seconds behind.").format(n=f"{lag:.0f}"))]
+    advice = _("See why it does not follow: its log, its disk, the network between the two.")
+    return [Check(title, "look", standing.notice, advice)]
 
 
 def _unpriced(total: Figures) -> Check:

@@ -16,6 +16,7 @@ COOKIE = "nexus_session"
 IDLE = timedelta(days=14)
 LIFE = timedelta(days=90)
 SEEN_EVERY = timedelta(minutes=1)
+KEPT = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,11 @@ def revoke(tx: Transaction, session_id: UUID, person_id: UUID) -> None:
 def revoke_all(tx: Transaction, person_id: UUID, *, method: str | None = None) -> int:
     """End every session of a person, or those of one method; returns how many there were."""
     return tx.execute("sessions.revoke_all", person_id=person_id, method=method).rowcount
+
+
+def purge(tx: Transaction) -> int:
+    """Remove sessions that ended more than KEPT ago; for the worker. Returns how many there were."""
+    return tx.execute("sessions.purge", kept_seconds=KEPT.total_seconds()).rowcount
 
 
 def list_(tx: Transaction, person_id: UUID) -> list[Session]:

@@ -3,7 +3,7 @@
 import secrets
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hmac import compare_digest
 from uuid import UUID
@@ -12,7 +12,7 @@ from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from nexus_core import audit, passwords, people, profiles, sessions, workspaces
+from nexus_core import api_tokens, audit, passwords, people, profiles, sessions, workspaces
 from nexus_core.config import settings
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.errors import Forbidden, Invalid, NotFound, TooMany, Unauthenticated
@@ -29,11 +29,16 @@ _limiter = MovingWindowRateLimiter(MemoryStorage())
 
 @dataclass(frozen=True)
 class Identity:
-    """A signed-in person, where they are a member, and how they came in (local, password, oidc)."""
+    """A signed-in person, where they are a member, and how they came in (local, password, oidc, token).
+
+    Whoever came with a token acts by `token_id`, in its workspace alone, and sees `project_ids` alone (None: all).
+    """
 
     person: Person
     workspaces: tuple[Membership, ...]
     method: str
+    token_id: UUID | None = None
+    project_ids: tuple[UUID, ...] | None = None
 
 
 def sign_in(email: str, password: str, address: str = "", user_agent: str = "") -> str:
@@ -51,13 +56,13 @@ def sign_in(email: str, password: str, address: str = "", user_agent: str = "") 
     right = passwords.verify(known.password_hash if known else None, password)
     if known is None or not right or not known.active:
         with transaction(_GATE) as tx:
-            _note(tx, "sign_in_failed", known.id if known else None, address)
+            note(tx, "sign_in_failed", known.id if known else None, address)
         raise Unauthenticated(_("The e-mail or the password is wrong."))
     fresh = passwords.renewed(known.password_hash, password)
     with transaction(Scope(None, known.id, "system", "gate")) as tx:
         if fresh:
             people.set_password(tx, known.id, fresh)
-        _note(tx, "sign_in", known.id, address)
+        note(tx, "sign_in", known.id, address)
         token = sessions.create(tx, known.id, "password", user_agent=user_agent, address=address)
     _limiter.clear(PER_ACCOUNT, *account)
     return token
@@ -76,7 +81,7 @@ def sign_in_locally(address: str = "", user_agent: str = "") -> str:
     """Start a session of the owner of this machine; returns its token. The caller has asked `local_mode`."""
     owner = local_owner().person
     with transaction(Scope(None, owner.id, "system", "gate")) as tx:
-        _note(tx, "sign_in", owner.id, address)
+        note(tx, "sign_in", owner.id, address)
         return sessions.create(tx, owner.id, "local", user_agent=user_agent, address=address)
 
 
@@ -86,7 +91,7 @@ def sign_out(token: str) -> None:
         person_id = sessions.revoke_token(tx, token)
     if person_id:
         with transaction(Scope(None, person_id, "system", "gate")) as tx:
-            _note(tx, "sign_out", person_id, "")
+            note(tx, "sign_out", person_id, "")
 
 
 def resolve(token: str | None) -> Identity | None:
@@ -101,6 +106,22 @@ def resolve(token: str | None) -> Identity | None:
         return Identity(person, tuple(workspaces.of_person(tx, person.id)), session.method)
 
 
+def resolve_token(token: str) -> Identity | None:
+    """Whom a token stands for, in its workspace with the role that it gives now; None when it opens nothing."""
+    with transaction(_GATE) as tx:
+        grant = api_tokens.resolve(tx, token)
+        if grant is None:
+            return None
+        person = people.get(tx, grant.person_id)
+        places = [
+            replace(one, role=grant.role)
+            for one in workspaces.of_person(tx, person.id)
+            if one.workspace_id == grant.workspace_id
+        ]
+    limit = None if grant.project_ids is None else tuple(grant.project_ids)
+    return Identity(person, tuple(places), "token", grant.id, limit)
+
+
 def scope_for(identity: Identity, slug: str | None, door: str) -> Scope:
     """The scope of a person in the workspace with this slug, or in their first one.
 
@@ -111,7 +132,8 @@ def scope_for(identity: Identity, slug: str | None, door: str) -> Scope:
         raise Forbidden(_("You are not a member of any workspace yet; ask an administrator to add you."))
     for membership in identity.workspaces:
         if slug is None or membership.slug == slug:
-            return Scope(membership.workspace_id, identity.person.id, membership.role, door)
+            who = (membership.workspace_id, identity.person.id, membership.role)
+            return Scope(*who, door, identity.project_ids, identity.token_id)
     raise NotFound(_("There is no such workspace here."))
 
 
@@ -195,7 +217,7 @@ def _local_mode(tx: Transaction) -> bool:
     return auth == "local" or (auth == "auto" and not people.administrator_exists(tx))
 
 
-def _note(tx: Transaction, action: str, person_id: UUID | None, address: str) -> None:
+def note(tx: Transaction, action: str, person_id: UUID | None, address: str) -> None:
     """Audit it where the person is a member, else in `default`; what an unknown person typed is not kept."""
     places = [m.workspace_id for m in workspaces.of_person(tx, person_id)] if person_id else []
     for place in places or [workspaces.default(tx).id]:

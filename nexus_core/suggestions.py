@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, Field, ValidationError
@@ -23,7 +25,9 @@ from nexus_core.entries import (
     is_closed,
     is_known,
     is_web,
+    keys_of,
     main_text,
+    put,
 )  # fmt: skip
 from nexus_core.errors import ModelFailed
 from nexus_core.i18n import _
@@ -87,6 +91,43 @@ def fitting(said: Sequence[Said], budget: int) -> list[Said]:
             break
         kept.append(one)
     return kept[::-1]
+
+
+def batches(said: Sequence[Said], budget: int) -> list[list[Said]]:
+    """All of the messages, conversation by conversation, in lots of at most so many tokens, never an empty one."""
+    first: dict[UUID, datetime] = {}
+    for one in said:
+        first.setdefault(one.conversation_id, one.created_at)
+    lots: list[list[Said]] = []
+    used = budget
+    for one in sorted(said, key=lambda one: (first[one.conversation_id], one.conversation_id, one.seq)):
+        size = tokens.count(clip(one.body, MESSAGE_CLUSTERS)) + tokens.MESSAGE_OVERHEAD
+        if not lots or used + size > budget:
+            lots.append([])
+            used = 0
+        lots[-1].append(one)
+        used += size
+    return lots
+
+
+def applied(memory: Values, line: Line) -> dict[str, Any]:
+    """The memory as it would be with a line in it, whatever stands in its place."""
+    if line.field == "summary_md":
+        return dict(memory) | {line.field: line.after}
+    return dict(memory) | {line.field: put(memory[line.field], line.key, line.after)}
+
+
+def joined(lines: Sequence[Line]) -> list[Line]:
+    """The lines of answers given one after the other, each to a memory with those before it, as lines of one answer."""
+    found: dict[tuple[str, str | None], Line] = {}
+    for line in lines:
+        place = (line.field, keys_of([line.after])[0] if line.op == "add" else line.key)
+        if former := found.get(place):
+            evidence = tuple(dict.fromkeys([*former.evidence, *line.evidence]))
+            op = former.op if former.op == "add" else line.op
+            line = replace(former, op=op, after=line.after, evidence=evidence)
+        found[place] = line
+    return [line for line in found.values() if line.before != line.after]
 
 
 def prompt(memory: Values, said: Sequence[Said], about: str) -> list[dict[str, str]]:

@@ -71,6 +71,12 @@ def is_being_made(tx: Transaction, conversation_id: UUID) -> bool:
     return bool(tx.execute("summaries.is_being_made", conversation_id=conversation_id).scalar_one())
 
 
+def failures(tx: Transaction, conversation_id: UUID, model: str) -> tuple[int, datetime | None]:
+    """How many summaries of a conversation did not come about with this model since the last that did, and when."""
+    row = tx.execute("summaries.failures", conversation_id=conversation_id, model=model).one()
+    return row.failures, row.last_at
+
+
 def store(
     tx: Transaction, conversation_id: UUID, said: Sequence[int], body_md: str, method: str, *,
     former: Summary | None, run_id: UUID | None,

@@ -1,5 +1,6 @@
 """A turn's rows: accepted, checkpointed, tried again, finished, reaped; each step one short transaction."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -9,42 +10,14 @@ from uuid6 import uuid7
 from nexus_core import admission, leases, tokens
 from nexus_core import parts as parts_
 from nexus_core.database import Json, Transaction
-from nexus_core.errors import Busy, Conflict, Forbidden, Invalid, NotFound
+from nexus_core.errors import Busy, Conflict, Invalid, NotFound
 from nexus_core.i18n import _
 from nexus_core.ledger import Outcome
 from nexus_core.providers import provider_of, runtime_of
+from nexus_core.setups import NOTHING, Loaded, Setup, Wish, load
 from nexus_core.text import clean, in_short, title_of
 
 BODY_LIMIT = 2_000_000
-
-
-@dataclass(frozen=True)
-class Setup:
-    """Who answers and how: the agent's settings (Just Chat's where there is none) and the profile's.
-
-    `budgeted` and `own_prices`: whether the workspace has any budgets, and prices of its own.
-    """
-
-    agent_id: UUID | None
-    agent_name: str | None
-    agent_status: str | None
-    instructions: str
-    memory_mode: str
-    max_messages: int | None
-    max_tokens: int | None
-    recall: bool
-    tools: bool
-    max_steps: int
-    profile_slug: str
-    model: str
-    api_base: str | None
-    params: dict[str, Any]
-    context_tokens: int | None
-    summarized: bool
-    workspace_slug: str
-    time_zone: str
-    budgeted: bool
-    own_prices: bool
 
 
 @dataclass(frozen=True)
@@ -52,8 +25,9 @@ class Turn:
     """An accepted question and the answer that is owed to it.
 
     `question_seq` is the number of the message to answer, `answer_id` the row that the answer is written to; every
-    write is fenced by `run_id`, which changes with each `attempt`. `repeated`: this question was accepted before;
-    `blocked`: a budget lets nobody answer it now, and its answer's row says why.
+    write is fenced by `run_id`, which changes with each `attempt`. `begun` is what stands in that row already: an
+    answer that goes on after its program has run a tool; `tools` are the program's. `repeated`: this question was
+    accepted before; `blocked`: a budget lets nobody answer it now, and its answer's row says why.
     """
 
     workspace_id: UUID
@@ -66,20 +40,10 @@ class Turn:
     question_seq: int
     answer_id: UUID
     setup: Setup
+    tools: tuple[Mapping[str, Any], ...] = ()
+    begun: tuple[dict[str, Any], ...] = ()
     repeated: bool = False
     blocked: bool = False
-
-
-@dataclass(frozen=True)
-class _Loaded(Setup):
-    workspace_id: UUID
-    conversation_id: UUID
-    project_id: UUID | None
-    user_id: UUID
-    active_run_id: UUID | None
-    lease_free: bool
-    lease_owner: str | None
-    untitled: bool
 
 
 def accept(
@@ -89,17 +53,19 @@ def accept(
     *,
     client_message_id: str | None = None,
     instead_of: UUID | None = None,
+    wish: Wish = NOTHING,
 ) -> Turn:
     """Take the conversation's lease and store the question, the run and the answer's row, at once or not at all.
 
     `question` None answers again what `instead_of`, an answer, answered; with a question, `instead_of` is the
-    earlier wording that it replaces. The former versions are kept. Raises Forbidden, NotFound, Invalid, Busy, and
-    Conflict when this person's `client_message_id` was stored already: see `repeated`.
+    earlier wording that it replaces. The former versions are kept. `wish` is what a program asks for beside.
+    Raises Forbidden, NotFound, Invalid, Busy, and Conflict when this person's `client_message_id` was stored already:
+    see `repeated`.
     """
     tx.scope.require("operator")
     question = None if question is None else _checked(question)
-    loaded = _load(tx, conversation_id)
-    _free(tx, loaded)
+    loaded = load(tx, conversation_id, wish)
+    free(tx, loaded)
     base, asked = _make_room(tx, conversation_id, question, instead_of)
     run_id, request_id, answer_id = uuid7(), uuid7(), uuid7()
     row = tx.execute(
@@ -127,8 +93,8 @@ def accept(
         lease_owner=leases.OWNER,
     ).one()
     question_seq = row.first_seq if question is not None else (base or 0)
-    turn = _turn(tx, loaded, request_id, run_id, 1, question_seq, answer_id)
-    return replace(turn, blocked=True) if loaded.budgeted and not _admit(tx, turn, loaded) else turn
+    turn = replace(turn_of(tx, loaded, request_id, run_id, 1, question_seq, answer_id), tools=wish.tools)
+    return admitted(tx, turn)
 
 
 def repeated(
@@ -149,8 +115,8 @@ def repeated(
     others = (question and clean(question) != row.body, conversation_id not in (None, row.conversation_id))
     if any(others) or session_id not in (None, row.session_id):
         raise Conflict(_("This message id belongs to another message already."), field="client_message_id")
-    loaded = _load(tx, row.conversation_id)
-    turn = _turn(tx, loaded, row.request_id, row.run_id, row.attempt, row.question_seq, row.answer_id)
+    loaded = load(tx, row.conversation_id)
+    turn = turn_of(tx, loaded, row.request_id, row.run_id, row.attempt, row.question_seq, row.answer_id)
     return replace(turn, repeated=True)
 
 
@@ -178,6 +144,7 @@ def try_again(tx: Transaction, turn: Turn, outcome: Outcome, *, model: str | Non
         next_run_id=after.run_id,
         lease_seconds=leases.LEASE_SECONDS,
         next_model=model,
+        parts=Json(list(turn.begun)),
         receipt=Json(outcome.receipt),
         provider_error=outcome.provider_error,
         run_id=turn.run_id,
@@ -232,16 +199,7 @@ def _checked(question: str) -> str:
     return question
 
 
-def _load(tx: Transaction, conversation_id: UUID) -> _Loaded:
-    loaded = tx.one(_Loaded, "turns.load", conversation_id=conversation_id)
-    if loaded is None:
-        raise NotFound(_("There is no such conversation here."))
-    if loaded.agent_status == "deleted":
-        raise Forbidden(_("{name} was deleted; its conversations can be read only.").format(name=loaded.agent_name))
-    return loaded
-
-
-def _free(tx: Transaction, loaded: _Loaded) -> None:
+def free(tx: Transaction, loaded: Loaded) -> None:
     """Make sure that nobody is answering: a dead process's run is ended, a living one's raises Busy."""
     if loaded.active_run_id is None:
         return
@@ -269,26 +227,28 @@ def _make_room(
     return row.parent_seq, row.follows_body if question is None else question
 
 
-def _admit(tx: Transaction, turn: Turn, loaded: _Loaded) -> bool:
-    """Ask the budgets; where one says no, the question stays, and the answer's row says why there is none."""
-    sent = tx.execute(
-        "turns.expected", conversation_id=turn.conversation_id, max_messages=loaded.max_messages
-    ).scalar_one()
-    expected = admission.expected(
-        min(sent, loaded.max_tokens if loaded.max_tokens is not None else sent), loaded.instructions, loaded.params
-    )
-    place = {"project_id": loaded.project_id, "agent_id": loaded.agent_id}
-    reason = admission.ask(tx, turn.run_id, turn.request_id, loaded.model, expected, **place)
+def admitted(tx: Transaction, turn: Turn) -> Turn:
+    """Ask the budgets; where one says no, the question stays, and the answer's row says why there is none: blocked."""
+    setup = turn.setup
+    if not setup.budgeted:
+        return turn
+    where = {"conversation_id": turn.conversation_id, "max_messages": setup.max_messages}
+    sent = tx.execute("turns.expected", **where).scalar_one()
+    read = min(sent, setup.max_tokens if setup.max_tokens is not None else sent)
+    expected = admission.expected(read, setup.instructions, setup.params)
+    place = {"project_id": turn.project_id, "agent_id": setup.agent_id}
+    reason = admission.ask(tx, turn.run_id, turn.request_id, setup.model, expected, **place)
     if reason is None:
-        return True
+        return turn
     error = Json({"error": reason, "error_type": "budget"})
     tx.execute("turns.block", conversation_id=turn.conversation_id, answer_id=turn.answer_id, error=error)
-    return False
+    return replace(turn, blocked=True)
 
 
-def _turn(
-    tx: Transaction, loaded: _Loaded, request_id: UUID, run_id: UUID, attempt: int, question_seq: int, answer_id: UUID
+def turn_of(
+    tx: Transaction, loaded: Loaded, request_id: UUID, run_id: UUID, attempt: int, question_seq: int, answer_id: UUID
 ) -> Turn:
+    """The turn of rows that were just stored, or stored before."""
     setup = Setup(**{key: getattr(loaded, key) for key in Setup.__dataclass_fields__})
     place = (loaded.workspace_id, tx.scope.user_id or UUID(int=0), loaded.conversation_id, loaded.project_id)
     return Turn(*place, request_id, run_id, attempt, question_seq, answer_id, setup)

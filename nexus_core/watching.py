@@ -2,12 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from nexus_core import messages, runs
+from nexus_core import messages, meters, runs
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import ModelFailed, StoreUnavailable
 from nexus_core.i18n import _
@@ -47,6 +48,13 @@ async def watch(scope: Scope, answer_id: UUID) -> AsyncIterator[Sight]:
     connection while this process writes; an answer of another process is read from its row. Raises NotFound when the
     conversation is deleted meanwhile, and StoreUnavailable after minutes without the database.
     """
+    with meters.STREAMS.track_inprogress():
+        async with aclosing(_sights(scope, answer_id)) as sights:
+            async for sight in sights:
+                yield sight
+
+
+async def _sights(scope: Scope, answer_id: UUID) -> AsyncGenerator[Sight, None]:
     told, told_at, patience = -1, 0.0, time.monotonic() + STORE_PATIENCE
     known: Sight | None = None
     while known is None or known.ended is None:
@@ -96,6 +104,14 @@ def why_failed(answer: Message) -> str:
     return str(answer.metadata.get("error") or _("No answer came; try again."))
 
 
+def failure_of(answer: Message) -> ModelFailed:
+    """Why an answer failed, as an error, with the ids of what was stored in `detail`."""
+    failure = ModelFailed(why_failed(answer), error_type=str(answer.metadata.get("error_type") or "unknown"))
+    ids = {"conversation_id": answer.conversation_id, "message_id": answer.id, "run_id": answer.run_id}
+    failure.detail = {"error_type": failure.error_type} | {key: str(value) for key, value in ids.items()}
+    return failure
+
+
 def _stored(scope: Scope, answer_id: UUID) -> Sight:
     with transaction(scope) as tx:
         row = messages.get(tx, answer_id)
@@ -108,8 +124,5 @@ def _exchange(scope: Scope, answer_id: UUID) -> Exchange:
         question = messages.question_of(tx, answer)
     run = run_of(scope, answer)
     if answer.status == "failed":
-        failure = ModelFailed(why_failed(answer), error_type=str(answer.metadata.get("error_type") or "unknown"))
-        ids = {"conversation_id": answer.conversation_id, "message_id": answer.id, "run_id": answer.run_id}
-        failure.detail = {"error_type": failure.error_type} | {key: str(value) for key, value in ids.items()}
-        raise failure
+        raise failure_of(answer)
     return Exchange(question, answer, run)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from nexus_core import budgets, compaction, leases, recall, retention, rollup, shelf, tags
+from nexus_core import budgets, compaction, leases, recall, retention, rollup, sessions, shelf, tags
 from nexus_core.database import Scope, transaction
 from nexus_core.draft import Live
 from nexus_core.errors import StoreUnavailable
@@ -24,6 +24,8 @@ SUM_SECONDS = 60.0
 SUMMED_DAYS = 7
 PURGE_SECONDS = 3600.0
 STOP_SECONDS = 5.0
+JOBS = ("reap", "index_all", "learn_pending", "sum_up_days", "purge", "apply")
+"""What runs beside the answers, by the names that `Worker.last` knows."""
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -107,6 +109,10 @@ class Worker:
         """How many answers are being written here."""
         return len(self._generations)
 
+    def queue(self) -> int:
+        """How many other calls (summaries, proposals) have begun here and not ended."""
+        return len(self._others)
+
     def close(self) -> None:
         """End every answer as interrupted, what came so far kept, and stop; waits a few seconds at most."""
         done = asyncio.run_coroutine_threadsafe(self._close(), self._loop)
@@ -189,8 +195,10 @@ def _sum_up_days() -> int:
 
 
 def _purge() -> None:
-    """Empty the trash of what has been in it for its time, a few at a time, and drop the tags that went with it."""
+    """Empty the trash of what has been in it for its time, a few at a time, and drop the tags that went with it; and
+    sessions that ended."""
     with transaction(Scope.system()) as tx:
+        sessions.purge(tx)
         tags.prune(tx)
     gone = True
     while gone:

@@ -92,6 +92,7 @@ INSERT INTO budgets (workspace_id, id, scope, project_id, amount) VALUES (:w, :b
 INSERT INTO budgets (workspace_id, scope, agent_id, amount) VALUES (:w, 'agent', :agent, 10);
 INSERT INTO budget_holds (workspace_id, budget_id, request_id, amount) VALUES (:w, :budget, :run, 1);
 INSERT INTO retention_rules (workspace_id, project_id, archive_after_days) VALUES (:w, :project, 30);
+INSERT INTO former_members (workspace_id, user_id) VALUES (:w, :u);
 INSERT INTO saved_views (workspace_id, id, user_id, page, name, query, shared)
   VALUES (:w, :view, :u, 'costs', 'Mine', '{}', false), (:w, :tag, :u, 'costs', 'Ours', '{}', true)
 """

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from uuid import UUID
 
 import psycopg
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from nexus_core import config, database, migrate, recall, signin, workspaces
+from nexus_core import config, database, migrate, recall, search, signin, workspaces
 from nexus_core.database import Scope, transaction
-from nexus_core.errors import NotFound
+from nexus_core.errors import Forbidden, NotFound
 from tests import debian
 from tests.conftest import member
 from tests.modes import MODES, empty_database
@@ -22,6 +23,29 @@ SEARCH = {"message_search", "title_search", "message_meaning", "title_queue", "m
 
 # Figures are the whole workspace's to see, those of private conversations too; no word is among them.
 FIGURES = {"assistant_runs", "run_figures", "run_marks", "run_conversations"}
+
+
+# Sums and logs of the whole workspace.
+HIDDEN_FROM_TOKENS = {
+    "audit", "run_units", "run_rollup", "run_timings", "run_conversations", "run_marks", "repricings", "repriced_runs",
+    "search_queue", "saved_views",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The projects, conversations and runs that a token sees."""
+
+    projects: set[UUID]
+    conversations: set[UUID]
+    runs: set[UUID]
+
+    def columns(self, name: str) -> dict[str, set[UUID]]:
+        """The columns of a relation that name one of these, and what may stand there."""
+        own = {"projects": self.projects, "conversations": self.conversations, "assistant_runs": self.runs}
+        own |= {"project_conversations": self.conversations, "system.ai_chats": self.conversations}
+        found = {"project_id": self.projects, "conversation_id": self.conversations, "chat_id": self.conversations}
+        return found | {"run_id": self.runs} | ({"id": own[name]} if name in own else {})
 
 
 @dataclass(frozen=True)
@@ -181,6 +205,57 @@ def test_nor_theirs_to_write(store: Store, subtests: pytest.Subtests) -> None:
     left = "SELECT title, (SELECT count(*) FROM messages WHERE conversation_id = :id) FROM conversations WHERE id = :id"
     titles = ask(store.mine, left, id=store.my.private)
     assert [tuple(row) for row in titles] == [("Private", 2)]
+
+
+WORKSPACE_WIDE = {
+    "workspaces", "people", "memberships", "former_members", "sign_in_sessions", "api_tokens", "agents", "profiles",
+    "tags", "model_prices", "budget_holds", "audit_chain",
+}  # fmt: skip
+"""What a token sees though it is limited to a project: none of it says what was said in another one."""
+
+
+def test_a_token_sees_its_projects_alone(store: Store, subtests: pytest.Subtests) -> None:
+    """The second project of the workspace, and the colleague's own space, are not there for a token of the first."""
+    mine = Limits({store.my.project}, {store.my.open}, {store.my.run})
+    limited = replace(store.mine, role="operator", project_ids=(store.my.project,))
+    for name, _is_view, _scoped, _private in relations():
+        if name in SEARCH | WORKSPACE_WIDE:
+            continue
+        with subtests.test(name):
+            rows = [row._mapping for row in ask(limited, f"SELECT * FROM {name}")]
+            assert bool(rows) == (name not in HIDDEN_FROM_TOKENS)
+            for row in rows:
+                for column, allowed in mine.columns(name).items():
+                    assert row.get(column) in (None, *allowed)
+    with transaction(limited) as tx:
+        assert (
+            recall.passages(tx, "Which engine?", None) == [] == recall.passages(tx, "engine", store.colleagues.project)
+        )
+        assert recall.passages(tx, "Which engine?", store.my.project)
+        assert {one.id for one in search.find(tx, "engine").hits} == {store.my.open}
+
+
+def test_nor_does_it_write_beyond_them(store: Store, subtests: pytest.Subtests) -> None:
+    limited = replace(store.mine, role="operator", project_ids=(store.my.project,))
+    params = vars(store.my) | {"w": store.mine.workspace_id, "u": store.mine.user_id}
+    for other in (store.my.private, store.colleagues.open):
+        for statement in WRITES:
+            with subtests.test(statement):
+                assert do(limited, statement, **params | {"private": other}) == 0
+    inserts = [
+        "INSERT INTO projects (name) VALUES ('Mine alone')",
+        "INSERT INTO conversations (user_id) VALUES (:u)",
+        "INSERT INTO conversations (user_id, project_id) VALUES (:u, :theirs)",
+        "INSERT INTO tasks (workspace_id, project_id, title) VALUES (:w, :theirs, 'x')",
+        "INSERT INTO messages (workspace_id, conversation_id, seq, role) VALUES (:w, :private, 9, 'user')",
+        "INSERT INTO agents (workspace_id, user_id, name) VALUES (:w, :u, 'x')",
+        "UPDATE conversations SET project_id = :theirs, task_id = NULL WHERE id = :open",
+    ]
+    for statement in inserts:
+        with subtests.test(statement), pytest.raises((Forbidden, NotFound)):
+            do(limited, statement, **params | {"theirs": store.colleagues.project})
+    assert do(limited, "UPDATE agents SET name = 'x'") == 0
+    assert do(limited, "UPDATE tasks SET title = 'Engine' WHERE workspace_id = :w", **params) == 1
 
 
 def test_a_row_cannot_say_that_it_is_less_private_than_its_conversation(store: Store) -> None:

@@ -12,11 +12,13 @@ CORE = sorted((ROOT / "nexus_core").rglob("*.py"))
 PAGES = sorted((ROOT / "pages").rglob("*.py"))
 LEAVES = {"config", "errors", "i18n"}
 PURE = {
-    "text", "tokens", "parts", "window", "stream", "languages", "entries", "memory_diff", "memory_merge",
+    "text", "tokens", "parts", "window", "stream", "languages", "entries", "memory_diff", "memory_merge", "dialogue",
+    "meters",
 }  # fmt: skip
 NOUNS = {
     "workspaces", "people", "sessions", "projects", "agents", "profiles", "conversations", "messages", "memories",
-    "summaries", "runs", "tags", "proposals", "shares",
+    "summaries", "runs", "tags", "proposals", "shares", "api_tokens",
+    "programs",
 }  # fmt: skip
 STATEMENT = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|SET|GRANT)\s+\S", re.DOTALL)
 SQL_ELSEWHERE = {
@@ -56,6 +58,13 @@ def test_core_knows_no_screen(path: Path) -> None:
 @pytest.mark.parametrize("path", [path for path in CORE if path.name != "llm.py"], ids=name_of)
 def test_litellm_is_imported_in_one_place(path: Path) -> None:
     assert "litellm" not in packages(path)
+
+
+def test_mcp_is_imported_when_an_assistant_asks() -> None:
+    """Its package takes a second: one module imports it, and nobody imports that one by a statement."""
+    every = [*CORE, *PAGES, ROOT / "app.py"]
+    assert [path.name for path in every if "mcp" in packages(path)] == ["mcp_server.py"]
+    assert [path.name for path in every if "nexus_core.api.mcp_server" in imported(path)] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)

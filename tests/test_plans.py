@@ -112,7 +112,7 @@ def read(tx: Transaction, name: str, params: dict[str, Any]) -> int:
     return touched
 
 
-LISTS = {"archived": False, "limit": 25}
+LISTS = {"archived": False, "own": False, "limit": 25}
 EARLIER = datetime.now(UTC) - timedelta(minutes=900)
 WINDOW = {"upto": LONG, "rows": 41, "max_tokens": 16_000}
 
@@ -142,7 +142,7 @@ def cases(large: Large) -> list[tuple[str, dict[str, Any], int]]:
         ("messages.user_window", long | alone | WINDOW, 2 * 42),
         ("messages.user_window", long | alone | WINDOW | {"rows": 4_002, "max_tokens": 4_000}, 2 * (81 + 64)),
         ("messages.user_window", long | nowhere | WINDOW, 2 * (41 + 41)),
-        ("turns.load", long, 1),
+        ("turns.load", long | {"profile_id": None}, 1),
         ("runs.recent", {"project_id": large.project, "task_id": None, "limit": 50}, 50),
     ]
 

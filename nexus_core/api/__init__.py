@@ -19,10 +19,12 @@ from nexus_core.api import (
     conversations,
     costs,
     exchange,
+    keeping,
     knowing,
     many,
     memory,
     messages,
+    people,
     prices,
     profiles,
     project_memory,
@@ -34,19 +36,28 @@ from nexus_core.api import (
     shares,
     shelving,
     tasks,
+    tokens,
     views,
     workspaces,
 )
-from nexus_core.api.gate import failure
+from nexus_core.api.families import challenge, failure
 from nexus_core.api.html import retry_after
-from nexus_core.api.limits import LARGER, MOST_BYTES, BodyLimit, refusal
+from nexus_core.api.limits import BodyLimit, too_large
 from nexus_core.api.schema import Failure
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import Invalid, NexusError, NotFound
 from nexus_core.i18n import _
 
 _log = logging.getLogger(__name__)
-SNAKE = ("/api/projects", "/api/tasks", "/api/proposals", "/api/project-conversations", "/api/assistant-runs")
+SNAKE = (
+    "/api/projects",
+    "/api/tasks",
+    "/api/proposals",
+    "/api/project-conversations",
+    "/api/assistant-runs",
+    "/api/retention",
+    "/api/erasures",
+)
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Failure, "description": "Refused; `error` says why."},
     "5XX": {"model": Failure, "description": "A model, the database or Nexus failed; `error` says what is known."},
@@ -85,6 +96,9 @@ for _routes in (
     profiles,
     workspaces,
     selfcheck,
+    people,
+    tokens,
+    keeping,
 ):
     api.include_router(_routes.router)
 api.add_route("/docs", reference.page, include_in_schema=False)
@@ -112,7 +126,7 @@ async def refused(request: Request, error: NexusError) -> Response:
     if not request.url.path.startswith(SNAKE):
         error.field = error.field and _camel(error.field)
         error.detail = {_camel(key): value for key, value in error.detail.items()}
-    return JSONResponse(failure(error), error.status, headers=retry_after(error))
+    return JSONResponse(failure(error), error.status, headers=retry_after(error) | challenge(error))
 
 
 def _camel(name: str) -> str:
@@ -133,7 +147,7 @@ async def unknown(request: Request, error: HTTPException) -> Response:
     if error.status_code == HTTPStatus.NOT_FOUND:
         return await refused(request, NotFound(_("There is no such address here.")))
     if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return JSONResponse(refusal(LARGER.get(request.url.path, MOST_BYTES)), error.status_code)
+        return await refused(request, too_large(request.url.path))
     reason = {"code": HTTPStatus(error.status_code).name.lower(), "message": str(error.detail), "field": None}
     return JSONResponse({"success": False, "error": reason}, error.status_code, headers=error.headers)
 

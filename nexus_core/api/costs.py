@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 from pydantic import Field
 
-from nexus_core import cards, choices, dashboard, exports, frames, panels, tables
+from nexus_core import cards, choices, dashboard, exports, frames, panels, replica, tables
 from nexus_core.api.schema import Camel, Money, Success, Who, done
 from nexus_core.api.spans import Days, Narrowed, camel_row
 from nexus_core.cards import Card as Found
@@ -142,8 +142,7 @@ def get_costs(who: Who, wanted: Annotated[CostsWanted, Query()]) -> dict[str, An
 @router.get("/choices", response_model=Success[Choices], summary="List what costs can be filtered by")
 def list_cost_choices(who: Who, wanted: Annotated[CostsWanted, Query()]) -> dict[str, Any]:
     """The values that occur in the range, and what people call them."""
-    with transaction(who) as tx:
-        return done(choices.of(tx, wanted.span(tx), wanted.filters()))
+    return done(replica.read(who, lambda tx: choices.of(tx, wanted.span(tx), wanted.filters())))
 
 
 @router.get("/tables/{table}", response_model=Success[Rows], responses=_FILES, summary="Get a table of the report")

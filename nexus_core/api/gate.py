@@ -1,6 +1,7 @@
 """The gate at the ASGI edge: who may pass to pages, WebSocket, uploads, media and API."""
 
 import re
+from hmac import compare_digest
 from http import HTTPStatus
 from urllib.parse import quote
 
@@ -11,7 +12,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nexus_core import signin
-from nexus_core.api import html, peers, shell
+from nexus_core.api import html, peers, rates, shell
+from nexus_core.api.families import FAMILIES, BadToken, challenge, family
+from nexus_core.api_tokens import PREFIX
+from nexus_core.config import settings
 from nexus_core.errors import Forbidden, NexusError, Unauthenticated
 from nexus_core.i18n import _
 from nexus_core.sessions import COOKIE, LIFE
@@ -19,6 +23,8 @@ from nexus_core.signin import Identity
 
 SHARED = re.compile(r"/shared/[^/]+")
 """The public page of a share, whose token is all that it asks for; nothing else under that name."""
+WELCOME = re.compile(r"/welcome/[^/]+")
+"""Where an invited person chooses their password, by a link that works once."""
 PUBLIC = ("/sign-in", "/sign-out", "/setup")
 ASSETS = ("/static/js/", "/static/css/", "/static/media/")
 """Streamlit's own files, the same for everybody: a page that is open goes on drawing while the database is away."""
@@ -38,6 +44,7 @@ HEADERS = {
     "x-frame-options": "SAMEORIGIN",
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), payment=(), usb=()",
 }
 
@@ -66,7 +73,7 @@ class Gate:
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        guarded = _Guarded(send)
+        guarded = _Guarded(send, connection)
         try:
             answer = await self._judge(connection, guarded)
         except NexusError as error:
@@ -80,10 +87,18 @@ class Gate:
 
     async def _judge(self, connection: HTTPConnection, guarded: "_Guarded") -> Response | None:
         path = connection.scope["path"]
-        if path == "/health":
+        if path == "/health" or is_scraper(connection):
+            return None
+        program = family(connection)
+        if program or _is_link(connection):
+            rates.count_address(visitor(connection)[0])
+        if token := bearer(connection):
+            check_host(connection)
+            connection.state.identity = await _holder(token)
+            rates.count_holder(connection.state.identity)
             return None
         check_site(connection)
-        if path in PUBLIC or path.startswith(ASSETS) or _is_shared(connection):
+        if path in PUBLIC or path.startswith(ASSETS) or _is_link(connection):
             return None
         local = is_local(connection)
         token = connection.cookies.get(COOKIE)
@@ -94,6 +109,8 @@ class Gate:
             identity = await self._enter(connection, guarded)
         if identity is None:
             return await _turn_away(connection)
+        if program:
+            rates.count_holder(identity)
         connection.state.identity = identity
         return None
 
@@ -105,42 +122,80 @@ class Gate:
             token = await to_thread.run_sync(signin.sign_in_locally, *visitor(connection))
             guarded.cookie = cookie(connection, token)
             return await to_thread.run_sync(signin.resolve, token)
-        if _is_api(connection) and not peers.is_cross_site(connection.headers, peers.allowed_hosts()):
+        if family(connection) and not peers.is_cross_site(connection.headers, peers.allowed_hosts()):
             return await to_thread.run_sync(signin.local_owner)
         return None
 
 
 class _Guarded:
-    """Sends on, with the security headers, and a cookie when there is one to set."""
+    """Sends on, with the security headers, and a cookie when there is one to set; no cache keeps a program's answer."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, connection: HTTPConnection) -> None:
         self.send = send
         self.cookie: str | None = None
+        self.headers = dict(HEADERS)
+        if family(connection):
+            self.headers["cache-control"] = "no-store"
+        if is_secure(connection):
+            self.headers["strict-transport-security"] = "max-age=31536000"
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in self.headers.items():
                 headers.setdefault(name, value)
             if self.cookie:
                 headers.append("set-cookie", self.cookie)
         await self.send(message)
 
 
-def check_site(connection: HTTPConnection) -> None:
-    """Raise Misdirected for a host that is not ours (DNS rebinding), Forbidden for what another site sends."""
+def bearer(connection: HTTPConnection) -> str | None:
+    """The personal token that a program sends; None without one of ours, for programs may have to send something.
+
+    It counts where programs come in, never on a page. No browser adds it by itself, so whoever sends it meant to: no
+    other site can make a browser do so, and nothing about the site is asked.
+    """
+    scheme, _space, given = connection.headers.get("authorization", "").partition(" ")
+    given = given.strip()
+    return given if scheme.lower() == "bearer" and given.startswith(PREFIX) and family(connection) else None
+
+
+async def _holder(token: str) -> Identity:
+    identity = await to_thread.run_sync(signin.resolve_token, token)
+    if identity is None:
+        raise BadToken(_("This token does not work: it is not known, or it was revoked, or it expired."))
+    return identity
+
+
+def check_host(connection: HTTPConnection) -> None:
+    """Raise Misdirected for a host that is not ours, as a page under an attacker's DNS would name it."""
     allowed = peers.allowed_hosts()
     host = peers.host_of(connection.headers.get("host"))
     only_loopback = not allowed and peers.listens_on_loopback_only()
     if not peers.host_is_allowed(host, allowed, only_loopback=only_loopback):
         raise Misdirected(_("Nexus does not answer to this name; if it should, add it to NEXUS_ALLOWED_HOSTS."))
-    headers = connection.headers
+
+
+def check_site(connection: HTTPConnection) -> None:
+    """Raise Misdirected for a host that is not ours (DNS rebinding), Forbidden for what another site sends."""
+    check_host(connection)
+    allowed, headers = peers.allowed_hosts(), connection.headers
     if connection.scope["type"] == "websocket":
         foreign = peers.is_own_origin(headers, allowed) is False
     else:
         foreign = connection.scope["method"] not in SAFE_METHODS and peers.is_cross_site(headers, allowed)
     if foreign:
         raise Forbidden(_("This request came from another site, so it was not carried out."))
+
+
+def is_scraper(connection: HTTPConnection) -> bool:
+    """Whether this is whoever reads /metrics by NEXUS_METRICS_TOKEN, which opens nothing else."""
+    wanted = settings().metrics_token
+    if wanted is None or connection.scope["path"] != "/metrics":
+        return False
+    scheme, _space, given = connection.headers.get("authorization", "").partition(" ")
+    right = wanted.get_secret_value().encode()
+    return scheme.lower() == "bearer" and compare_digest(given.strip().encode("utf-8", "replace"), right)
 
 
 def is_local(connection: HTTPConnection) -> bool:
@@ -188,21 +243,12 @@ async def _turn_away(connection: HTTPConnection) -> Response:
 
 
 def _refusal(connection: HTTPConnection, error: NexusError) -> Response:
-    if _is_api(connection):
-        return JSONResponse(failure(error), error.status, headers=html.retry_after(error))
+    if spoken := family(connection):
+        headers = html.retry_after(error) | challenge(error)
+        return JSONResponse(FAMILIES[spoken](error), error.status, headers=headers)
     if connection.scope["type"] == "http" and "text/html" in connection.headers.get("accept", ""):
         return html.failure(error)
     return PlainTextResponse(error.message, error.status, headers=html.retry_after(error))
-
-
-def failure(error: NexusError) -> dict[str, object]:
-    """The body of every refused API request; with `detail` where there is more for a program."""
-    reason = {"code": error.code, "message": error.message, "field": error.field}
-    return {"success": False, "error": reason | ({"detail": error.detail} if error.detail else {})}
-
-
-def _is_api(connection: HTTPConnection) -> bool:
-    return connection.scope["path"] == "/api" or str(connection.scope["path"]).startswith("/api/")
 
 
 def _is_page(connection: HTTPConnection) -> bool:
@@ -211,19 +257,19 @@ def _is_page(connection: HTTPConnection) -> bool:
     return (
         connection.scope["type"] == "http"
         and connection.scope["method"] in ("GET", "HEAD")
-        and not _is_api(connection)
+        and family(connection) is None
         and not path.startswith(NOT_PAGES)
         and "/_stcore/" not in path  # Streamlit's page looks for its server under every deep link
         and "." not in path.rpartition("/")[2]
     )
 
 
-def _is_shared(connection: HTTPConnection) -> bool:
-    return (
-        connection.scope["type"] == "http"
-        and connection.scope["method"] in ("GET", "HEAD")
-        and SHARED.fullmatch(connection.scope["path"]) is not None
-    )
+def _is_link(connection: HTTPConnection) -> bool:
+    """Whether all that is asked for is in the address: a link that somebody was given."""
+    if connection.scope["type"] != "http":
+        return False
+    path, reads = connection.scope["path"], connection.scope["method"] in ("GET", "HEAD")
+    return bool(WELCOME.fullmatch(path) or (reads and SHARED.fullmatch(path)))
 
 
 def is_secure(connection: HTTPConnection) -> bool:

@@ -124,7 +124,7 @@ class Run(Snake):
     project_id: UUID | None = Field(description="The project.")
     task_id: UUID | None = Field(description="The task it was for.")
     conversation_id: UUID | None = Field(description="The conversation it was for.")
-    kind: str = Field(description="answer, summary, proposal, test, or external: made elsewhere.")
+    kind: str = Field(description="answer, summary, proposal, test, embedding, or external: made elsewhere.")
     prompt_summary: str | None = Field(description="What was asked, in short.")
     response_summary: str | None = Field(description="What was answered, in short.")
     model: str = Field(description="The model that was asked.")

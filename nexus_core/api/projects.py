@@ -14,6 +14,9 @@ from nexus_core.database import transaction
 
 router = APIRouter(tags=["Projects"])
 ProjectId = Annotated[UUID, Path(description="The project's id.")]
+AUTO_PROPOSE = (
+    "Whether closing a task, marking a decision or archiving a conversation has the assistant propose what to remember."
+)
 
 
 class NewProject(Snake):
@@ -29,6 +32,7 @@ class ProjectChanges(Snake):
     name: Text = Field("", description="Another name.", examples=["Apollo 11"])
     description: Text = Field("", max_length=100_000, description="What it is about.")
     status: Literal["active", "archived"] = Field("active", description="Archived projects are kept out of lists.")
+    auto_propose: bool = Field(True, description=AUTO_PROPOSE)
 
 
 class Project(Snake):
@@ -38,6 +42,7 @@ class Project(Snake):
     name: str = Field(description="Its name.", examples=["Apollo"])
     description: str = Field(description="What it is about.")
     status: Literal["active", "archived"] = Field(description="Archived projects are kept out of lists.")
+    auto_propose: bool = Field(description=AUTO_PROPOSE)
     created_at: datetime = Field(description="When it was made.")
     updated_at: datetime = Field(description="When it was changed last; the version that If-Match names.")
 

@@ -13,6 +13,7 @@ from nexus_core.api.memory import FIELD, Memory
 from nexus_core.api.projects import ProjectId
 from nexus_core.api.schema import INT, Limit, Snake, Who
 from nexus_core.database import transaction
+from nexus_core.keeping import MOST
 from nexus_core.proposals import Proposal as Stored
 
 router = APIRouter(tags=["Project memory"])
@@ -25,6 +26,9 @@ class ProposalRequest(Snake):
 
     conversation_id: UUID | None = Field(None, description="One conversation of the project.")
     task_id: UUID | None = Field(None, description="The conversations about one task.")
+    conversation_ids: list[UUID] = Field(
+        [], max_length=MOST, description="Old conversations of the project, read whole and folded in as one proposal."
+    )
 
 
 class Asked(Snake):

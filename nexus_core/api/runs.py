@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from nexus_core import rollup, run_detail, runs, runs_export, runs_list, runs_query
+from nexus_core import rollup, run_detail, runs, runs_export, runs_look, runs_query
 from nexus_core.api.project_memory import Count, Name, Run, Short
 from nexus_core.api.schema import Money, Object, Snake, Who
 from nexus_core.api.spans import Narrowed
@@ -126,10 +126,7 @@ def list_ledger(who: Who, wanted: Annotated[PageWanted, Query()]) -> Any:
     there are figures, no words."""
     with transaction(who) as tx:
         asked = wanted.asked(tx)
-        page = runs_list.page(
-            tx, asked.span, asked.filters, search=asked.search, unpriced=asked.unpriced, after=asked.after,
-            limit=wanted.limit,
-        )  # fmt: skip
+    page = next(runs_look.look(who, asked, limit=wanted.limit))
     after = runs_query.cursor_text(page.after) if page.after else None
     return {"runs": page.runs, "after": after, "reached": page.reached}
 

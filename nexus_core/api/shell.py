@@ -64,7 +64,7 @@ def _wants_a_page(scope: Scope) -> bool:
     return (
         scope["type"] == "http"
         and scope["method"] == "GET"
-        and not scope["path"].startswith("/api/")
+        and not scope["path"].startswith(("/api/", "/v1/", "/mcp"))
         and "text/html" in Headers(scope=scope).get("accept", "")
     )
 

@@ -1,13 +1,14 @@
-"""/api/conversations: the trash, forks, moves between projects, and what they would change."""
+"""/api/conversations: the trash, forks, summaries, moves between projects, and what they would change."""
 
+from datetime import datetime
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from nexus_core import agents, conversations, fork, gauge, moves, shelf
+from nexus_core import agents, conversations, fork, gauge, keeping, moves, shelf, summaries
 from nexus_core.api.conversations import ConversationId, tagged
 from nexus_core.api.schema import Camel, Limit, Success, Who, done
 from nexus_core.api.shapes import Conversation, Trashed
@@ -68,6 +69,26 @@ class Gauge(Camel):
     max_tokens: int | None = Field(description="The agent's limit; null: none.")
     summarized: int = Field(description="Up to this number a summary stands for what was said.")
     share: float = Field(description="How full it is, by the limit that is nearer; 1: full.")
+
+
+class Begun(Camel):
+    """Whether it was begun; it goes on in the background."""
+
+    begun: bool = Field(description="False: a budget lets no summary be made; the conversation's runs say which.")
+
+
+class Summary(Camel):
+    """A text that stands for older messages in what the assistant sees; the messages stay."""
+
+    id: UUID = Field(description="Its id.")
+    from_seq: int = Field(description="The `seq` of the first message that it stands for.")
+    to_seq: int = Field(description="The `seq` of the last one.")
+    body_md: str = Field(description="The summary, Markdown.")
+    tokens: int | None = Field(description="Its tokens.")
+    method: Literal["model", "extract", "hand"] = Field(
+        description="extract: sentences as they were said, chosen without a model."
+    )
+    created_at: datetime = Field(description="When it was made.")
 
 
 class Move(Camel):
@@ -137,6 +158,28 @@ def fork_conversation(who: Who, conversation_id: ConversationId, body: Fork) -> 
         if message_of(tx, body.message_id).conversation_id != conversation_id:
             raise NotFound(_("There is no such message in this conversation."))
         return done(tagged(tx, [fork.fork(tx, body.message_id)])[0])
+
+
+@router.post(
+    "/{conversation_id}/summarise",
+    response_model=Success[Begun],
+    status_code=HTTPStatus.ACCEPTED,
+    summary="Summarise a conversation",
+)
+def summarise_conversation(who: Who, conversation_id: ConversationId) -> dict[str, Any]:
+    """All but its newest messages, in the background; its run is of kind summary. 409 while one is being made.
+
+    Needs the role operator.
+    """
+    return done({"begun": keeping.summarise(who, conversation_id)})
+
+
+@router.get("/{conversation_id}/summaries", response_model=Success[list[Summary]], summary="List summaries")
+def list_summaries(who: Who, conversation_id: ConversationId, limit: Limit = 25) -> dict[str, Any]:
+    """Newest first; each holds those before it."""
+    with transaction(who) as tx:
+        conversations.get(tx, conversation_id)
+        return done(summaries.of(tx, conversation_id, limit=limit))
 
 
 @router.post("/{conversation_id}/move", response_model=Success[Conversation], summary="Move a conversation")

@@ -1,4 +1,4 @@
-"""The way in and out: /sign-in, /sign-out and /setup, rendered here; the cockpit opens only afterwards."""
+"""The way in and out: /sign-in, /sign-out, /setup and /welcome, rendered here; the cockpit opens only afterwards."""
 
 from http import HTTPStatus
 from typing import Any
@@ -10,10 +10,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from nexus_core import signin
+from nexus_core import accounts, signin
 from nexus_core.api import html
 from nexus_core.api.gate import cookie, safe_target, visitor
-from nexus_core.errors import NexusError
+from nexus_core.errors import NexusError, NotFound
+from nexus_core.i18n import _
 from nexus_core.sessions import COOKIE
 
 MAX_BYTES = 16_384
@@ -86,7 +87,31 @@ async def set_up(request: Request) -> Response:
     return _enter(request, token, target)
 
 
+async def show_welcome(request: Request) -> Response:
+    """The form by which an invited person chooses their password."""
+    try:
+        person = await to_thread.run_sync(accounts.whose, request.path_params["code"])
+    except NexusError as error:
+        return _no_link(error)
+    return html.page("welcome.html", name=person.name, email=person.email, error=None)
+
+
+async def welcome(request: Request) -> Response:
+    """Set the password, sign the person in; the link works no more."""
+    code, password = request.path_params["code"], _text(await _form(request), "password")
+    try:
+        person = await to_thread.run_sync(accounts.whose, code)
+        token = await to_thread.run_sync(accounts.choose_password, code, password, *visitor(request))
+    except NotFound as error:
+        return _no_link(error)
+    except NexusError as error:
+        return _again("welcome.html", error, name=person.name, email=person.email)
+    return _enter(request, token, "/")
+
+
 routes = [
+    Route("/welcome/{code}", show_welcome, methods=["GET"]),
+    Route("/welcome/{code}", welcome, methods=["POST"]),
     Route("/sign-in", show_sign_in, methods=["GET"]),
     Route("/sign-in", sign_in, methods=["POST"]),
     Route("/sign-out", show_sign_out, methods=["GET"]),
@@ -110,6 +135,12 @@ async def _form(request: Request) -> FormData:
 def _text(form: FormData, name: str) -> str:
     value = form.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _no_link(error: NexusError) -> Response:
+    if isinstance(error, NotFound):
+        return html.notice(_("This link does not work"), error.message, error.status)
+    return html.failure(error)
 
 
 def _again(template: str, error: NexusError, **values: Any) -> Response:

@@ -34,7 +34,9 @@ class Days(BaseModel):
 class Narrowed(BaseModel):
     """Which runs; every filter may be given several times."""
 
-    kind: list[Literal["answer", "summary", "proposal", "test", "external"]] = Field([], description="Only these.")
+    kind: list[Literal["answer", "summary", "proposal", "test", "embedding", "external"]] = Field(
+        [], description="Only these."
+    )
     provider: Texts = Field([], description=OR_NONE)
     model: Texts = Field([], description="Only these.")
     runtime: Texts = Field([], description=OR_NONE)

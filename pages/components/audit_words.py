@@ -13,9 +13,12 @@ def sentence(action: str, entity: str) -> str:
 def _action(action: str) -> str:
     words = {
         "accept": _("Accepted"), "apply": _("Applied"), "archive": _("Archived"), "create": _("Created"),
-        "delete": _("Deleted"), "erase": _("Erased"), "export": _("Exported"), "fork": _("Forked"),
-        "import": _("Imported"), "join": _("Joined"), "leave": _("Left"), "move": _("Moved"), "purge": _("Purged"),
-        "read": _("Read"), "reject": _("Rejected"), "rename": _("Renamed"), "restore": _("Restored"),
+        "deactivate": _("Deactivated"), "delete": _("Deleted"), "end_sessions": _("Sessions ended"),
+        "erase": _("Erased"), "export": _("Exported"), "fork": _("Forked"),
+        "import": _("Imported"), "invite": _("Link made"), "join": _("Joined"),
+        "leave": _("Left"), "move": _("Moved"), "purge": _("Purged"),
+        "reactivate": _("Reactivated"), "read": _("Read"), "reject": _("Rejected"), "rename": _("Renamed"),
+        "reset_password": _("Password reset"), "restore": _("Restored"),
         "revoke": _("Revoked"), "save": _("Saved"), "set": _("Set"), "set_password": _("Password set"),
         "share": _("Shared"), "sign_in": _("Signed in"), "sign_in_failed": _("Sign-in failed"),
         "sign_out": _("Signed out"), "summarize": _("Summarised"), "tag": _("Tagged"),

@@ -20,7 +20,7 @@ from pages.components.chat_place import View
 from pages.components.markdown import label, literal
 
 LONG = 20_000  # characters; a longer message of a person is shown in a box that scrolls
-TICK = 0.3  # seconds between two looks at an answer that is being written
+TICK = 0.3  # seconds between two looks at an answer that is being written, as long as few are
 FIRST = 0.15  # seconds that the first look may wait for the first words; the built-in assistant has them by then
 JUST_CHAT_FACE = "💬"
 
@@ -63,7 +63,7 @@ def draw(message: Message, thread: Thread) -> bool:
         elif message.role != "assistant":
             _aside(message)
         elif message.status == "streaming" and (newer := _ended_meanwhile(message)) is None:
-            _watch(message, thread)
+            st.fragment(_watch, run_every=chat.pace(TICK))(message, thread)
         else:
             _assistant(newer or message, thread)
     return newer is not None
@@ -189,7 +189,6 @@ def _ended_meanwhile(message: Message) -> Message | None:
     return row if row.status != "streaming" else None
 
 
-@st.fragment(run_every=TICK)
 def _watch(message: Message, thread: Thread) -> None:
     """Draw an answer that is being written, as far as it has come; the page is drawn anew at its end."""
     live = chat.live(message)

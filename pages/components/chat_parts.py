@@ -25,7 +25,7 @@ def answer(parts: Sequence[Part], run: Run | None) -> None:
             with st.expander(chat_figures.thought(part, run), type="compact"):
                 st.text(part["text"])
         elif _is_tool(part):
-            _tool(part)
+            _tool(part, over=True)
     attachments(parts)
 
 
@@ -85,12 +85,15 @@ def _text(text: str) -> None:
             st.markdown(block.body)
 
 
-def _tool(part: Part) -> None:
+def _tool(part: Part, *, over: bool = False) -> None:
+    """A call as a step; one without a result in an answer that is `over` is the program's that brought the tool."""
     name = str(part.get("toolName") or str(part["type"]).removeprefix("tool-"))
     given = part.get("input") if isinstance(part.get("input"), dict) else {}
     state = str(part.get("state"))
     words = label(chat_figures.tool(name, given or {}, part.get("output")))
-    running = state in ("input-available", "input-streaming")
+    open_ = state in ("input-available", "input-streaming")
+    running = open_ and not over
+    words += " · " + _("its program has not answered") if open_ and over else ""
     step = st.status(
         f":shimmer[{words}]" if running else words,
         type="step",

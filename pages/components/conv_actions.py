@@ -10,12 +10,13 @@ import streamlit as st
 from nexus_core import fork, keeping, moves, shelf, tags
 from nexus_core.database import Transaction, transaction
 from nexus_core.i18n import _, ngettext
-from pages.components import conv_chosen, conv_place, session
+from pages.components import conv_chosen, conv_place, memory_fold, session
 from pages.components.attempt import attempt, refusal
 from pages.components.markdown import label
 
 T = TypeVar("T")
 REFUSED = "conv"
+PROJECT = "pages/memory/project.py"
 _NOTICE = "conv_notice"
 _ASKING = "conv_asking"
 Ids = Sequence[UUID]
@@ -23,11 +24,15 @@ Ids = Sequence[UUID]
 
 @dataclass(frozen=True)
 class Notice:
-    """A sentence about what was done; `undo` (archive, trash, or "" for nothing) says how these are brought back."""
+    """A sentence about what was done; `undo` (archive, trash, or "" for nothing) says how these are brought back.
+
+    `project_id`: where proposals come of it.
+    """
 
     sentence: str
     undo: str
     ids: tuple[UUID, ...]
+    project_id: UUID | None = None
 
 
 def do(action: Callable[[Transaction], T]) -> T:
@@ -69,6 +74,14 @@ def summarise(ids: Ids) -> None:
         _say(words.format(n=begun))
     elif begun == 0:
         _say(_("A budget lets no summary be made now; the conversation’s runs say which."))
+
+
+def fold(ids: Ids) -> None:
+    """Have the assistant read conversations and propose what their projects should remember."""
+    done = attempt(REFUSED, lambda: keeping.fold(session.scope(), ids))
+    if done is not None:
+        projects = list(done.runs)
+        _say(memory_fold.told(done), project_id=projects[0] if len(projects) == 1 else None)
 
 
 def trash(ids: Ids) -> None:
@@ -156,6 +169,9 @@ def notice() -> None:
         return
     with st.container(key="conv_notice", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":green[:material/check_circle:] {label(said.sentence)}", width="content")
+        if said.project_id:
+            query = session.here() | {"project": str(said.project_id), "tab": "proposals"}
+            st.page_link(PROJECT, label=_("Open proposals"), query_params=query)
         if said.undo and said.ids:
             st.button(_("Undo"), key="conv_undo", icon=":material/undo:", on_click=undo, args=(said,))
         st.button(
@@ -181,8 +197,8 @@ def _done(action: Callable[[Transaction], None]) -> bool:
     return attempted(run) is True
 
 
-def _say(sentence: str, undo: str = "", ids: Ids = ()) -> None:
-    st.session_state[_NOTICE] = Notice(sentence, undo, tuple(ids))
+def _say(sentence: str, undo: str = "", ids: Ids = (), project_id: UUID | None = None) -> None:
+    st.session_state[_NOTICE] = Notice(sentence, undo, tuple(ids), project_id)
     conv_chosen.clear()
 
 

@@ -14,7 +14,7 @@ Ids = Sequence[UUID]
 
 @dataclass(frozen=True)
 class Action:
-    """A thing to do with conversations: `trash` is for what is in it, `alone` for one at a time."""
+    """A thing to do with conversations: `trash` is for what is in it, `alone` for one at a time; `short` in the bar."""
 
     name: str
     title: str
@@ -22,6 +22,7 @@ class Action:
     run: Callable[[Ids], None]
     trash: bool = False
     alone: bool = False
+    short: str = ""
 
 
 def actions() -> list[Action]:
@@ -30,7 +31,8 @@ def actions() -> list[Action]:
         Action("tag", _("Tag …"), ":material/sell:", lambda ids: conv_actions.ask("tag", ids)),
         Action("archive", _("Archive"), ":material/archive:", conv_actions.archive),
         Action("unarchive", _("Bring back"), ":material/unarchive:", conv_actions.unarchive),
-        Action("summarise", _("Summarise now"), ":material/compress:", conv_actions.summarise),
+        Action("summarise", _("Summarise now"), ":material/compress:", conv_actions.summarise, short=_("Summarise")),
+        Action("fold", _("Propose to memory"), ":material/merge:", conv_actions.fold),
         Action("move", _("Move …"), ":material/drive_file_move:", lambda ids: conv_actions.ask("move", ids)),
         Action("export", _("Export …"), ":material/download:", lambda ids: conv_actions.ask("export", ids)),
         Action(
@@ -54,8 +56,9 @@ def bar(left_out: str = "", *, trash: bool = False) -> None:
         for action in actions():
             if action.trash == trash and action.name != left_out and not action.alone:
                 st.button(
-                    action.title, key=f"conv_do_{action.name}", icon=action.icon, on_click=action.run, args=(ids,)
-                )
+                    action.short or action.title, key=f"conv_do_{action.name}", icon=action.icon,
+                    on_click=action.run, args=(ids,),
+                )  # fmt: skip
         st.button(_("Clear"), key="conv_clear", type="tertiary", icon=":material/close:", on_click=conv_chosen.clear)
 
 

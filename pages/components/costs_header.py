@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from nexus_core import replica
 from nexus_core.choices import Choices
 from nexus_core.database import Scope
 from nexus_core.i18n import _
@@ -31,6 +32,8 @@ def draw(scope: Scope, state: State, found: Choices) -> DeltaGenerator:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _ranges(state.span)
     costs_filters.pills(state.filters, found)
+    if elsewhere := replica.notice():
+        st.caption(f":material/database: {label(elsewhere)}")
     if state.notice:
         st.warning(label(state.notice), icon=":material/link_off:")
     return export

@@ -17,6 +17,11 @@ def close(name: str) -> None:
     st.session_state.pop(_key(name), None)
 
 
+def is_open(name: str) -> bool:
+    """Whether it was asked for and not answered yet."""
+    return _key(name) in st.session_state
+
+
 def draw(
     name: str,
     body: Callable[[Any], None],

@@ -13,7 +13,7 @@ from nexus_core.database import transaction
 from nexus_core.errors import NexusError, StoreUnavailable, Unauthenticated
 from nexus_core.i18n import _
 from nexus_core.signin import Identity
-from pages.components import notice, project_menu, session
+from pages.components import notice, people_words, project_menu, session
 from pages.components.markdown import label
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +41,7 @@ def sections() -> dict[str, list[tuple[str, str, str]]]:
         _("System"): [
             ("system/models.py", _("Models"), ":material/model_training:"),
             ("system/people.py", _("People"), ":material/group:"),
+            ("system/tokens.py", _("Tokens"), ":material/key:"),
             ("system/settings.py", _("Settings"), ":material/settings:"),
             ("system/health.py", _("Health"), ":material/monitor_heart:"),
         ],
@@ -161,7 +162,7 @@ def _links(pages: dict[str, list[Page]], waiting: dict[str, int]) -> None:
 
 def _person(identity: Identity) -> None:
     scope = session.scope()
-    st.caption(label(f"{identity.person.name} · {_role(scope.role)}"))
+    st.caption(label(f"{identity.person.name} · {people_words.role(scope.role)}"))
     if identity.method == "local":
         _link("/setup", _("Set a password"))
     else:
@@ -172,7 +173,3 @@ def _link(address: str, title: str) -> None:
     """A link out of the cockpit in the same tab; Streamlit's own open another one."""
     style = "color: inherit; font-size: 0.875rem"
     st.html(f'<a href="{escape(address)}" target="_self" style="{style}">{escape(title)}</a>')
-
-
-def _role(role: str) -> str:
-    return {"viewer": _("viewer"), "operator": _("operator"), "admin": _("admin")}[role]

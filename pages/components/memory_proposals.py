@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import deciding, proposals, proposing, runs
+from nexus_core import deciding, projects, proposals, proposing, runs
 from nexus_core.database import Transaction, transaction
 from nexus_core.deciding import Decision
 from nexus_core.errors import Conflict, NexusError
@@ -15,7 +15,7 @@ from nexus_core.memory_diff import Change
 from nexus_core.proposals import Line, Proposal, Said
 from nexus_core.runs import Run
 from nexus_core.text import clip, plain
-from pages.components import figures, memory_changes, memory_line, notice, session
+from pages.components import figures, memory_changes, memory_fold, memory_line, notice, session
 from pages.components.attempt import attempt, refusal
 from pages.components.markdown import label, literal
 from pages.components.memory_source import message
@@ -28,6 +28,7 @@ DECIDED = 10
 def draw(project_id: UUID, editable: bool) -> None:
     """What the assistant is doing, what waits, and what was decided lately."""
     with transaction(session.scope()) as tx:
+        automatic = projects.get(tx, project_id).auto_propose
         run = proposing.state(tx, project_id)
         waiting = proposals.list_(tx, project_id, status="pending", limit=50)
         decided = [one for one in proposals.list_(tx, project_id, limit=DECIDED) if one.status != "pending"]
@@ -36,16 +37,19 @@ def draw(project_id: UUID, editable: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(_("Nothing of a proposal is remembered before a person accepts it."), width="content")
         if editable:
-            ask(project_id, disabled=run is not None and run.status == "running")
+            reading = run is not None and run.status == "running"
+            with st.container(horizontal=True, width="content"):
+                memory_fold.ask(project_id, disabled=reading)
+                ask(project_id, disabled=reading)
     refusal(f"proposals_{project_id}")
     _state(project_id, run, bool(waiting))
     for proposal in waiting:
         _card(proposal, quoted, made.get(proposal.run_id) if proposal.run_id else None, editable)
     if not waiting and (run is None or run.status != "running"):
         st.markdown(f"**{_('Nothing waits.')}**")
-        st.caption(
-            _("Closing a task, marking a decision or archiving a conversation makes the assistant propose changes.")
-        )
+        on = _("Closing a task, marking a decision or archiving a conversation makes the assistant propose changes.")
+        off = _("Automatic proposals are off for this project; its menu turns them on.")
+        st.caption(on if automatic else off)
     if decided:
         with st.expander(_("Decided lately"), type="compact", key=f"proposals_{project_id}_decided"):
             for proposal in decided:

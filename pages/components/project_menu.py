@@ -27,6 +27,7 @@ def draw(project: Project | None, archived: list[Project]) -> None:
         away = project.status == "archived"
         names |= {
             RENAME: f":material/edit: {_('Rename…')}",
+            "quiet" if project.auto_propose else "propose": _automatic(project),
             "restore" if away else "archive": f":material/unarchive: {_('Bring back')}"
             if away
             else f":material/archive: {_('Archive')}",
@@ -53,6 +54,12 @@ def draw(project: Project | None, archived: list[Project]) -> None:
         dialog.draw(DELETE, partial(_question, project), lambda _about: title, icon=":material/delete:")
 
 
+def _automatic(project: Project) -> str:
+    if project.auto_propose:
+        return f":material/notifications_off: {_('Stop automatic proposals')}"
+    return f":material/auto_awesome: {_('Propose automatically')}"
+
+
 def show(project_id: UUID | None) -> None:
     """Let the URL name this project, or none; what else it names belongs to the former one."""
     kept = {name: value for name, value in session.here().items() if name != "project"}
@@ -65,6 +72,8 @@ def _chosen(project_id: UUID | None) -> None:
         for name in (NEW, RENAME, DELETE, ARCHIVED):
             dialog.close(name)
         dialog.open_(choice)
+    elif choice in ("quiet", "propose") and project_id:
+        _set_automatic(project_id, choice == "propose")
     elif choice and project_id:
         _set_status(project_id, "archived" if choice == "archive" else "active")
 
@@ -73,6 +82,12 @@ def _set_status(project_id: UUID, status: str) -> None:
     if attempt(KEY, lambda: _do(lambda tx: projects.update(tx, project_id, status=status))):
         notice.say(_("Archived. It can be brought back.") if status == "archived" else _("Brought back."))
         show(project_id)
+
+
+def _set_automatic(project_id: UUID, wanted: bool) -> None:
+    if attempt(KEY, lambda: _do(lambda tx: projects.update(tx, project_id, auto_propose=wanted))):
+        on = _("What is closed, marked or archived here lets the assistant propose what to remember.")
+        notice.say(on if wanted else _("The assistant proposes only when it is asked now."))
 
 
 def _new(_about: object) -> None:

@@ -97,7 +97,8 @@ def _tools(detail: Detail) -> list[list[str]]:
 
 
 def _written(detail: Detail) -> Sequence[dict[str, Any]]:
-    return detail.answer.parts if detail.answer and detail.answer.run_id == detail.run.id else ()
+    before = int((detail.receipt or {}).get("begun") or 0)  # written by the runs that it went on from
+    return detail.answer.parts[before:] if detail.answer and detail.answer.run_id == detail.run.id else ()
 
 
 def came_back(detail: Detail) -> None:

@@ -8,8 +8,7 @@ from uuid import UUID
 import pandas as pd
 import streamlit as st
 
-from nexus_core import costs, panels, ranges, runs_look, runs_query
-from nexus_core.database import transaction
+from nexus_core import costs, panels, ranges, replica, runs_look, runs_query
 from nexus_core.i18n import _
 from nexus_core.runs import Run
 from nexus_core.runs_list import Page
@@ -67,8 +66,7 @@ def _look(asked: Asked) -> tuple[Page, bool]:
 
 def _names(page: Page) -> dict[UUID, str]:
     ids = {getattr(run, column) for run in page.runs for column in _IDS.values()}
-    with transaction(session.scope()) as tx:
-        return costs.names(tx, list(ids))
+    return replica.read(session.scope(), lambda tx: costs.names(tx, list(ids)))
 
 
 def _followed(asked: Asked, columns: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ def kinds() -> dict[str, str]:
     """What a run was made for."""
     return {
         "answer": _("answer"), "summary": _("summary"), "proposal": _("proposal"), "test": _("test of a model"),
-        "external": _("made elsewhere"),
+        "embedding": _("meaning of texts"), "external": _("made elsewhere"),
     }  # fmt: skip
 
 

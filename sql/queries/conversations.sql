@@ -28,7 +28,7 @@ WHERE c.workspace_id = :workspace_id AND c.id = :id AND c.deleted_at IS NULL
 FOR UPDATE;
 
 -- name: list
--- One person's conversations in a place, newest first, by keyset on time and id.
+-- One person's conversations in a place, newest first, by keyset on time and id; `own` leaves out those of programs.
 SELECT c.id, c.user_id, c.project_id, c.task_id, c.agent_id, c.session_id, c.title, c.title_source, c.kind, c.status,
        c.summary_md, c.model_id, c.provider_id, c.metadata, c.next_seq, c.active_run_id,
        c.active_run_id IS NOT NULL AND c.lease_until > clock_timestamp() AS running,
@@ -39,6 +39,7 @@ LEFT JOIN conversation_reads r
 WHERE c.workspace_id = :workspace_id AND c.deleted_at IS NULL
   AND c.place = nexus.place(CAST(:user_id AS uuid), CAST(:agent_id AS uuid), CAST(:project_id AS uuid))
   AND (c.status = 'archived') = CAST(:archived AS boolean)
+  AND (NOT CAST(:own AS boolean) OR (c.end_user IS NULL AND c.heard IS NULL))
   AND (c.last_message_at, c.id) < (
     CASE WHEN CAST(:before_at AS timestamptz) IS NULL THEN 'infinity' ELSE CAST(:before_at AS timestamptz) END,
     CASE WHEN CAST(:before_id AS uuid) IS NULL THEN 'ffffffff-ffff-ffff-ffff-ffffffffffff' ELSE CAST(:before_id AS uuid) END)
@@ -117,6 +118,7 @@ FROM conversations c
 LEFT JOIN conversation_reads r
   ON r.workspace_id = c.workspace_id AND r.conversation_id = c.id AND r.user_id = :user_id
 WHERE c.workspace_id = :workspace_id AND c.user_id = :user_id AND c.deleted_at IS NULL AND c.status <> 'archived'
+  AND c.end_user IS NULL AND c.heard IS NULL
   AND c.home = CASE WHEN CAST(:project_id AS uuid) IS NULL THEN CAST(:user_id AS uuid) ELSE CAST(:project_id AS uuid) END
   AND NOT EXISTS (SELECT FROM agents a
                   WHERE a.workspace_id = c.workspace_id AND a.id = c.agent_id AND a.status = 'deleted')

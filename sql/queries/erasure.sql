@@ -100,6 +100,44 @@ WHERE p.workspace_id = :workspace_id AND (p.created_by = :person_id OR EXISTS (
   WHERE m.workspace_id = :workspace_id AND m.user_id = :person_id
     AND p.changes @> jsonb_build_array(jsonb_build_object('evidence', jsonb_build_array(CAST(m.id AS text))))));
 
+-- name: proposal_runs
+-- What others' runs tell of those proposals, and titles that went.
+UPDATE assistant_runs r SET prompt_summary = NULL, response_summary = NULL
+WHERE r.workspace_id = :workspace_id AND r.kind = 'proposal'
+  AND (r.prompt_summary IS NOT NULL OR r.response_summary IS NOT NULL)
+  AND (r.conversation_id = ANY(CAST(:ids AS uuid[])) OR EXISTS (
+    SELECT FROM proposals p
+    WHERE p.workspace_id = :workspace_id AND p.run_id = r.id AND (p.created_by = :person_id OR EXISTS (
+      SELECT FROM messages m
+      WHERE m.workspace_id = :workspace_id AND m.user_id = :person_id
+        AND p.changes @> jsonb_build_array(jsonb_build_object('evidence', jsonb_build_array(CAST(m.id AS text))))))));
+
+-- name: staying
+-- Entries of projects' memories that came from what they said, or that name them: the projects', so these stay.
+SELECT w.slug AS workspace, p.id AS project_id, p.name AS project_name, f.field, e.value AS entry
+FROM project_memories k
+JOIN workspaces w ON w.id = k.workspace_id
+JOIN projects p ON p.workspace_id = k.workspace_id AND p.id = k.project_id
+CROSS JOIN LATERAL (VALUES (1, 'decisions', k.decisions), (2, 'open_questions', k.open_questions), (3, 'risks', k.risks),
+                           (4, 'links', k.links)) AS f (place, field, entries)
+CROSS JOIN LATERAL jsonb_array_elements(f.entries) WITH ORDINALITY AS e (value, number)
+WHERE k.workspace_id = :workspace_id AND jsonb_typeof(e.value) = 'object'
+  AND (EXISTS (SELECT FROM messages m
+               WHERE m.workspace_id = :workspace_id AND m.user_id = :person_id
+                 AND CAST(m.id AS text) = e.value ->> 'message_id')
+       OR e.value ->> 'who' = NULLIF(CAST(:name AS text), ''))
+ORDER BY lower(p.name), p.id, f.place, e.number;
+
+-- name: places
+-- Where there is anything of a person: the workspaces that they are or were members of.
+SELECT w.id, w.slug, w.name, w.time_zone FROM workspaces w
+WHERE (CAST(:workspace_id AS uuid) IS NULL OR w.id = :workspace_id)
+  AND (EXISTS (SELECT FROM memberships m WHERE m.workspace_id = w.id AND m.user_id = :person_id)
+       OR EXISTS (SELECT FROM former_members f WHERE f.workspace_id = w.id AND f.user_id = :person_id)
+       OR EXISTS (SELECT FROM conversations c WHERE c.workspace_id = w.id AND c.user_id = :person_id)
+       OR EXISTS (SELECT FROM messages m WHERE m.workspace_id = w.id AND m.user_id = :person_id))
+ORDER BY w.slug = 'default' DESC, lower(w.name), w.id;
+
 -- name: receipts
 DELETE FROM receipts
 WHERE workspace_id = :workspace_id
@@ -177,17 +215,17 @@ SELECT nexus.forget_author(:person_id) FROM workspaces WHERE id = :workspace_id;
 -- name: memberships
 DELETE FROM memberships WHERE workspace_id = :workspace_id AND user_id = :person_id;
 
+-- name: former
+DELETE FROM former_members WHERE workspace_id = :workspace_id AND user_id = :person_id;
+
 -- name: people
 -- The person, with sessions, where no other workspace has anything of them.
 DELETE FROM people p
 WHERE p.id = :person_id AND CAST(:workspace_id AS uuid) IS NOT NULL
   AND NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = p.id)
+  AND NOT EXISTS (SELECT FROM former_members f WHERE f.user_id = p.id)
   AND NOT EXISTS (SELECT FROM conversations c WHERE c.user_id = p.id)
   AND NOT EXISTS (SELECT FROM messages m WHERE m.user_id = p.id);
-
--- name: other_admins
-SELECT count(*) FROM memberships m JOIN people p ON p.id = m.user_id AND p.status = 'active'
-WHERE m.workspace_id = :workspace_id AND m.role = 'admin' AND m.user_id <> :person_id;
 
 -- name: namesakes
 SELECT count(*) FROM memberships m JOIN people p ON p.id = m.user_id

@@ -159,19 +159,22 @@ WHERE number > 0 AND newer <= coalesce(CAST(:max_tokens AS bigint), 922337203685
 ORDER BY seq;
 
 -- name: user_window
--- The newest rows of what one person said with one agent in one project (or outside any), over conversations; the
--- conversation that asks always takes part, its own rows up to the new message alone. By chunks, as session_window.
+-- The newest rows of what one person (or the user that a program spoke for) said with one agent in one project (or
+-- outside any), over conversations; the conversation that asks always takes part, its own rows up to the new message
+-- alone. By chunks, as session_window.
 WITH RECURSIVE walk AS (
   SELECT m.seq, m.role, m.parts, m.tokens, m.metadata, m.status, m.id, m.conversation_id, m.user_id,
          CAST('infinity' AS timestamptz) AS created_at, CAST(0 AS numeric) AS newer, CAST(1 AS bigint) AS number,
-         true AS goes_on, p.place, p.place <> m.place AS elsewhere
+         true AS goes_on, p.place, p.place <> m.place AS elsewhere, p.end_user
   FROM messages m
   CROSS JOIN (
-    SELECT nexus.place(CAST(:user_id AS uuid), CAST(:agent_id AS uuid), CAST(:project_id AS uuid)) AS place
+    SELECT nexus.place(CAST(:user_id AS uuid), CAST(:agent_id AS uuid), CAST(:project_id AS uuid)) AS place,
+           (SELECT c.end_user FROM conversations c
+            WHERE c.workspace_id = :workspace_id AND c.id = :conversation_id) AS end_user
   ) p
   WHERE m.workspace_id = :workspace_id AND m.conversation_id = :conversation_id AND m.seq = :upto
   UNION ALL
-  SELECT n.*, walk.place, walk.elsewhere
+  SELECT n.*, walk.place, walk.elsewhere, walk.end_user
   FROM walk
   CROSS JOIN LATERAL (
     SELECT x.*, walk.newer + coalesce(walk.tokens, 4) + sum(coalesce(x.tokens, 4)) OVER w - coalesce(x.tokens, 4),
@@ -179,8 +182,9 @@ WITH RECURSIVE walk AS (
     FROM (
       (SELECT m.seq, m.role, m.parts, m.tokens, m.metadata, m.status, m.id, m.conversation_id, m.user_id, m.created_at
        FROM messages m
-       JOIN conversations c ON c.workspace_id = :workspace_id AND c.id = m.conversation_id AND c.deleted_at IS NULL
        WHERE m.workspace_id = :workspace_id AND m.place = walk.place AND m.active
+         AND (SELECT c.deleted_at IS NULL AND c.end_user IS NOT DISTINCT FROM walk.end_user FROM conversations c
+              WHERE c.workspace_id = :workspace_id AND c.id = m.conversation_id)
          AND (m.created_at, m.seq, m.id) < (walk.created_at, walk.seq, walk.id)
          AND (m.conversation_id <> :conversation_id OR m.seq < :upto)
          -- A fork's copy, where this memory holds what it was copied from (not EXISTS: one look for each, never all at once).

@@ -1,9 +1,7 @@
 -- name: lock
--- One process migrates at a time; the number is Nexus's own.
-SELECT pg_advisory_lock(6398010);
-
--- name: unlock
-SELECT pg_advisory_unlock(6398010);
+-- One process migrates at a time; the number is Nexus's own. The lock ends with the transaction, so that it holds behind
+-- a pooler, too, which gives every transaction another connection.
+SELECT pg_advisory_xact_lock(6398010);
 
 -- name: enter
 -- A migration may change rows of every workspace, under forced policies too. Its tables are in the schema public,
@@ -11,7 +9,12 @@ SELECT pg_advisory_unlock(6398010);
 SELECT set_config('nexus.role', 'system', true), set_config('search_path', 'public', true);
 
 -- name: table_exists
-SELECT to_regclass('nexus.migrations');
+-- Whether anything was ever applied; from the catalogue itself, as what a session remembers of names may be older than
+-- the lock that it has just waited for.
+SELECT c.oid
+FROM pg_class c
+JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'nexus' AND c.relname = 'migrations';
 
 -- name: applied
 SELECT name, checksum FROM nexus.migrations ORDER BY name;

@@ -35,7 +35,8 @@ WHERE lower(p.email) = lower(:email)
 SELECT id, password_hash, status = 'active' AS active FROM people WHERE lower(email) = lower(:email);
 
 -- name: set_password
-UPDATE people SET password_hash = :password_hash, updated_at = now() WHERE id = :id;
+-- A link by which one was to be chosen works no more.
+UPDATE people SET password_hash = :password_hash, link_hash = NULL, link_until = NULL, updated_at = now() WHERE id = :id;
 
 -- name: describe
 UPDATE people SET email = :email, name = :name, updated_at = now() WHERE id = :id;
@@ -53,10 +54,76 @@ JOIN people p ON p.id = m.user_id
 WHERE m.workspace_id = :workspace_id
 ORDER BY lower(p.name), p.id;
 
+-- name: accounts
+-- Members with how they come in, which administrators alone are told.
+SELECT p.id, p.email, p.name, p.status, m.role, m.created_at AS joined_at, p.is_local_owner,
+       CASE WHEN CAST(:admin AS boolean) THEN p.password_hash IS NOT NULL END AS has_password,
+       CASE WHEN CAST(:admin AS boolean) THEN p.oidc_subject IS NOT NULL END AS has_oidc,
+       CASE WHEN CAST(:admin AS boolean) AND p.link_until > now() THEN p.link_until END AS link_until,
+       CASE WHEN CAST(:admin AS boolean) THEN s.last_seen_at END AS last_seen_at,
+       CASE WHEN CAST(:admin AS boolean) THEN s.living END AS sessions
+FROM memberships m
+JOIN people p ON p.id = m.user_id
+LEFT JOIN LATERAL (
+  SELECT max(s.last_seen_at) AS last_seen_at, count(*) FILTER (WHERE s.revoked_at IS NULL AND s.expires_at > now()) AS living
+  FROM sign_in_sessions s WHERE s.user_id = p.id
+) s ON true
+WHERE m.workspace_id = :workspace_id AND (CAST(:person_id AS uuid) IS NULL OR p.id = CAST(:person_id AS uuid))
+ORDER BY lower(p.name), p.id;
+
+-- name: leave
+DELETE FROM memberships WHERE workspace_id = :workspace_id AND user_id = :person_id;
+
+-- name: lock_admins
+-- The administrators of this workspace, and in the system's scope of every other one that a person is in: who stops being
+-- one waits for who does so at the same time.
+SELECT m.user_id FROM memberships m
+WHERE m.role = 'admin' AND (m.workspace_id = :workspace_id OR m.workspace_id IN (
+  SELECT o.workspace_id FROM memberships o WHERE o.user_id = :person_id))
+ORDER BY m.workspace_id, m.user_id
+FOR UPDATE;
+
+-- name: is_last_admin
+-- Whether a person is an administrator here and nobody else is who can come in.
+SELECT EXISTS (SELECT FROM memberships m
+               WHERE m.workspace_id = :workspace_id AND m.user_id = :person_id AND m.role = 'admin')
+  AND NOT EXISTS (
+    SELECT FROM memberships m
+    JOIN people p ON p.id = m.user_id AND p.status = 'active'
+      AND (p.password_hash IS NOT NULL OR p.oidc_subject IS NOT NULL OR p.is_local_owner)
+    WHERE m.workspace_id = :workspace_id AND m.role = 'admin' AND m.user_id <> :person_id) AS found;
+
+-- name: is_admin
+-- Whether who acts is an active administrator of the workspace at this moment.
+SELECT EXISTS (
+  SELECT FROM memberships m JOIN people p ON p.id = m.user_id AND p.status = 'active'
+  WHERE m.workspace_id = :workspace_id AND m.user_id = :user_id AND m.role = 'admin') AS found;
+
+-- name: elsewhere
+-- Whether a person is a member where who acts is no administrator.
+SELECT EXISTS (
+  SELECT FROM memberships m
+  WHERE m.user_id = :person_id AND m.workspace_id <> :workspace_id AND NOT EXISTS (
+    SELECT FROM memberships a
+    WHERE a.workspace_id = m.workspace_id AND a.user_id = :user_id AND a.role = 'admin')) AS found;
+
+-- name: set_status
+UPDATE people SET status = :status, updated_at = now() WHERE id = :id;
+
+-- name: set_link
+UPDATE people SET link_hash = :link_hash, link_until = now() + make_interval(days => :days), updated_at = now()
+WHERE id = :id;
+
+-- name: by_link
+SELECT id, email, name, locale, status, is_local_owner, password_hash IS NOT NULL AS has_password
+FROM people
+WHERE link_hash = :link_hash AND link_until > now() AND status = 'active'
+FOR UPDATE;
+
 -- name: administrator_exists
--- Whether anybody can sign in by password and administer a workspace.
+-- Whether anybody can sign in and administer a workspace.
 SELECT EXISTS (
   SELECT FROM people p
   JOIN memberships m ON m.user_id = p.id AND m.role = 'admin'
-  WHERE p.password_hash IS NOT NULL AND p.status = 'active'
+  WHERE (p.password_hash IS NOT NULL OR p.oidc_subject IS NOT NULL) AND p.status = 'active'
 ) AS found;

@@ -1,12 +1,12 @@
 -- name: list
 -- A workspace's projects by name.
-SELECT id, name, description, status, created_at, updated_at
+SELECT id, name, description, status, auto_propose, created_at, updated_at
 FROM projects
 WHERE workspace_id = :workspace_id AND (CAST(:archived AS boolean) OR status = 'active')
 ORDER BY lower(name), id;
 
 -- name: get
-SELECT id, name, description, status, created_at, updated_at
+SELECT id, name, description, status, auto_propose, created_at, updated_at
 FROM projects
 WHERE workspace_id = :workspace_id AND id = :id;
 
@@ -20,13 +20,14 @@ WITH made AS (
   INSERT INTO project_memories (workspace_id, project_id, updated_by)
   SELECT workspace_id, id, created_by FROM made
 )
-SELECT id, name, description, status, created_at, updated_at FROM made;
+SELECT id, name, description, status, auto_propose, created_at, updated_at FROM made;
 
 -- name: update
 -- Where nobody changed it since it was read.
-UPDATE projects SET name = :name, description = :description, status = :status, updated_at = clock_timestamp()
+UPDATE projects SET name = :name, description = :description, status = :status, auto_propose = :auto_propose,
+  updated_at = clock_timestamp()
 WHERE workspace_id = :workspace_id AND id = :id AND updated_at = :unchanged_since
-RETURNING id, name, description, status, created_at, updated_at;
+RETURNING id, name, description, status, auto_propose, created_at, updated_at;
 
 -- name: tasks
 -- A project's tasks, the open ones first; from below one on.

@@ -60,7 +60,7 @@ UPDATE proposals SET changes = :changes, status = :status,
 WHERE workspace_id = :workspace_id AND id = :id;
 
 -- name: material
--- What was said of late in a project (in one conversation, or about one task where asked), newest first: the path that
+-- What was said of late in a project (in some conversations, or about one task where asked), newest first: the path that
 -- is shown, people's words and answers, never what tools returned.
 SELECT m.id, m.conversation_id, c.title AS conversation_title, m.seq, m.role, m.user_id, p.name AS author, m.body,
        m.created_at
@@ -72,12 +72,16 @@ WHERE m.workspace_id = :workspace_id AND m.active AND m.role IN ('user', 'assist
     SELECT r.id FROM conversations r
     WHERE r.workspace_id = :workspace_id AND r.home = CAST(:project_id AS uuid) AND r.project_id = :project_id
       AND r.deleted_at IS NULL
-      AND (CAST(:conversation_id AS uuid) IS NULL OR r.id = :conversation_id)
+      AND (CAST(:conversation_ids AS uuid[]) IS NULL OR r.id = ANY(CAST(:conversation_ids AS uuid[])))
       AND (CAST(:task_id AS uuid) IS NULL OR r.task_id = :task_id)
     ORDER BY r.last_message_at DESC
     LIMIT 20)
 ORDER BY m.created_at DESC, m.seq DESC
 LIMIT :limit;
+
+-- name: count_left
+-- How many of these messages are still there.
+SELECT count(*) FROM messages WHERE workspace_id = :workspace_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: evidence
 -- The messages that lines rest on; those that are gone are left out.

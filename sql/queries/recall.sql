@@ -36,6 +36,9 @@ SELECT workspace_id, conversation_id, title FROM nexus.waiting_titles(:limit);
 -- name: claim_meanings
 SELECT workspace_id, message_id, body FROM nexus.claim_meanings(:limit);
 
+-- name: queue_other_meanings
+SELECT nexus.queue_other_meanings(:model, :limit) AS queued;
+
 -- name: index
 SELECT nexus.index_message(CAST(:item_workspace AS uuid), CAST(:item_id AS uuid), :folded, :words);
 

@@ -38,3 +38,7 @@ SELECT id, user_id AS person_id, method, user_agent, address, created_at, last_s
 FROM sign_in_sessions
 WHERE user_id = :person_id AND revoked_at IS NULL AND expires_at > now()
 ORDER BY last_seen_at DESC, id DESC;
+
+-- name: purge
+DELETE FROM sign_in_sessions
+WHERE least(expires_at, revoked_at) < now() - make_interval(secs => :kept_seconds);

@@ -40,6 +40,18 @@ SELECT EXISTS (SELECT FROM assistant_runs
                WHERE workspace_id = :workspace_id AND conversation_id = :conversation_id AND kind = 'summary'
                  AND status = 'running') AS found;
 
+-- name: failures
+-- How often this model failed to make a summary of a conversation, or a budget said no, since one came about; that Nexus was
+-- stopped meanwhile is nobody's failure.
+SELECT count(*) AS failures, max(r.created_at) AS last_at
+FROM assistant_runs r
+WHERE r.workspace_id = :workspace_id AND r.conversation_id = :conversation_id AND r.kind = 'summary' AND r.model = :model
+  AND r.status IN ('failed', 'blocked') AND r.error_type IS DISTINCT FROM 'interrupted'
+  AND NOT EXISTS (
+    SELECT FROM assistant_runs s
+    WHERE s.workspace_id = :workspace_id AND s.conversation_id = :conversation_id AND s.kind = 'summary'
+      AND s.status = 'succeeded' AND s.created_at > r.created_at);
+
 -- name: store
 -- Only of what is still there, all of it: what was erased meanwhile stands in no summary. The conversation shows it as its
 -- own summary, unless a person has written another one.

@@ -1,5 +1,6 @@
 -- name: load
--- The conversation, locked, with the settings of its agent (or Just Chat's) and of the profile that serves it.
+-- The conversation, locked, with the settings of its agent (or Just Chat's) and of the profile that serves it: the one
+-- asked for, else the agent's, else the default.
 SELECT c.workspace_id, c.id AS conversation_id, c.project_id, c.user_id, c.active_run_id, c.lease_owner,
        c.title_source = 'none' AS untitled,
        EXISTS (SELECT FROM summaries s WHERE s.workspace_id = c.workspace_id AND s.conversation_id = c.id) AS summarized,
@@ -17,8 +18,8 @@ JOIN workspaces w ON w.id = c.workspace_id
 LEFT JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
 JOIN LATERAL (
   SELECT p.* FROM profiles p
-  WHERE p.workspace_id = c.workspace_id AND (p.id = a.profile_id OR p.is_default)
-  ORDER BY p.id = a.profile_id DESC NULLS LAST
+  WHERE p.workspace_id = c.workspace_id AND (p.id IN (CAST(:profile_id AS uuid), a.profile_id) OR p.is_default)
+  ORDER BY p.id = CAST(:profile_id AS uuid) DESC NULLS LAST, p.id = a.profile_id DESC NULLS LAST
   LIMIT 1
 ) p ON true
 WHERE c.workspace_id = :workspace_id AND c.id = :conversation_id AND c.deleted_at IS NULL
@@ -60,6 +61,35 @@ WITH lease AS (
   FROM lease
 )
 SELECT first_seq FROM lease;
+
+-- name: go_on
+-- An answer whose calls a program has run goes on in its own row, under a new run; nothing where somebody else answers.
+WITH lease AS (
+  UPDATE conversations c
+  SET active_run_id = :run_id, stop_requested = false, lease_owner = :lease_owner,
+      lease_until = clock_timestamp() + make_interval(secs => CAST(:lease_seconds AS double precision)),
+      last_message_at = clock_timestamp(), status = CASE WHEN c.status = 'archived' THEN 'open' ELSE c.status END
+  WHERE c.workspace_id = :workspace_id AND c.id = :conversation_id AND c.active_run_id IS NULL
+  RETURNING c.*
+), run AS (
+  INSERT INTO assistant_runs (workspace_id, id, request_id, project_id, task_id, conversation_id, agent_id, user_id,
+                              prompt_summary, model, provider, runtime, profile_slug, status, started_at)
+  SELECT lease.workspace_id, :run_id, :request_id, lease.project_id, lease.task_id, lease.id, :agent_id, :user_id,
+         CASE WHEN lease.private_to IS NULL THEN nullif(CAST(:prompt_summary AS text), '') END, :model, :provider, :runtime,
+         :profile_slug, 'running', clock_timestamp()
+  FROM lease
+), answer AS (
+  UPDATE messages
+  SET status = 'streaming', run_id = :run_id, parts = :parts, model = :model, runtime = :runtime,
+      metadata = metadata - 'error' - 'error_type', updated_at = clock_timestamp()
+  WHERE workspace_id = :workspace_id AND id = :answer_id AND EXISTS (SELECT FROM lease)
+)
+SELECT id FROM lease;
+
+-- name: fill_in
+-- Results that came for the calls of an answer that has ended.
+UPDATE messages SET parts = :parts, updated_at = clock_timestamp()
+WHERE workspace_id = :workspace_id AND id = :answer_id AND status <> 'streaming';
 
 -- name: expected
 -- The tokens of the newest messages of a conversation: what the next call will read of them at most.
@@ -138,7 +168,7 @@ WITH held AS (
          user_id, prompt_summary, coalesce(CAST(:next_model AS text), model), provider, runtime, profile_slug, 'running', clock_timestamp()
   FROM ended WHERE EXISTS (SELECT FROM held)
 ), answer AS (
-  UPDATE messages SET run_id = :next_run_id, parts = '[]', body = ''
+  UPDATE messages SET run_id = :next_run_id, parts = :parts, body = ''
   WHERE workspace_id = :workspace_id AND id = :answer_id AND EXISTS (SELECT FROM held)
 ), receipt AS (
   INSERT INTO receipts (workspace_id, run_id, conversation_id, receipt, provider_error)

@@ -7,11 +7,11 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from nexus_core import config, generation, llm, sessions, worker
-from nexus_core.api import api, peers
+from nexus_core.api import peers
+from nexus_core.api.doors import PROGRAMS
 from nexus_core.api.gate import Gate
 from nexus_core.database import Scope, transaction
 from nexus_core.sessions import COOKIE
@@ -19,7 +19,7 @@ from tests.api.serving import served
 from tests.nexus_core.conversing import until
 
 Program = Callable[[Scope], TestClient]
-door = Starlette(routes=[Mount("/api", app=api)], middleware=[Middleware(Gate)])
+door = Starlette(routes=PROGRAMS, middleware=[Middleware(Gate)])
 
 
 def token(scope: Scope) -> str:

@@ -110,8 +110,11 @@ def test_what_was_exported_is_imported_into_a_project(client: TestClient, operat
 
 
 def test_a_file_may_be_large_but_not_too_large(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    long = {"uuid": "long", "chat_messages": [{"uuid": "a", "sender": "human", "text": "x" * (limits.MOST_BYTES + 10)}]}
+    long = {
+        "uuid": "long",
+        "chat_messages": [{"uuid": "a", "sender": "human", "text": "x" * (limits.most("/api/x") + 10)}],
+    }
     assert upload(client, json.dumps(long).encode()).json()["data"]["imported"] == 1
-    monkeypatch.setitem(limits.LARGER, "/api/import", 1024 * 1024)
+    monkeypatch.setattr(limits, "MOST_IMPORTED", -3 * 1024 * 1024)  # 1 MB in all
     answer = upload(client, b"x" * 2 * 1024 * 1024)
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")

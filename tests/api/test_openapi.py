@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 from starlette.testclient import TestClient
 
 from nexus_core.api import api
-from nexus_core.api.limits import MOST_BYTES
+from nexus_core.api.limits import most
 from nexus_core.database import Scope
 from tests.api.conftest import Program
 from tests.store import ask, fill
@@ -56,7 +56,7 @@ def test_the_reference_loads_nothing_and_shows_everything(client: TestClient) ->
 
 
 def test_a_body_has_a_bound(client: TestClient) -> None:
-    huge = b'{"name": "' + b"x" * MOST_BYTES + b'"}'
+    huge = b'{"name": "' + b"x" * most("/api/projects") + b'"}'
     kind = {"content-type": "application/json"}
     said = client.post("/api/projects", content=huge, headers=kind)
     pieces = (huge[at : at + 2**16] for at in range(0, len(huge), 2**16))
@@ -120,6 +120,9 @@ def test_whatever_is_sent_the_answer_is_what_the_document_says(group: str, progr
     known = {
         "agent_id": corner.agent, "project_id": corner.project, "conversation_id": corner.open, "task_id": corner.task,
         "run_id": corner.run, "proposal_id": corner.proposal, "version": 1, "share_id": corner.run,
+        "token_id": corner.run,
+        "person_id": scope.user_id, "session_id": corner.run,
+        "rule_id": corner.run,
         "message_id": corner.answer, "profile_id": corner.profile, "budget_id": corner.budget, "view_id": corner.view,
         "repricing_id": corner.repricing, "table": "spend",
     }  # fmt: skip

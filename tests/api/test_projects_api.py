@@ -36,6 +36,8 @@ def test_projects_and_tasks(client: TestClient) -> None:
     assert (taken.status_code, taken.json()["success"]) == (409, False)
     etag = client.get(path).headers["etag"]
     assert client.patch(path, json={"name": "Artemis"}, headers={"if-match": etag}).json()["name"] == "Artemis"
+    quiet = client.patch(path, json={"auto_propose": False}).json()
+    assert (quiet["auto_propose"], quiet["name"], made.json()["auto_propose"]) == (False, "Artemis", True)
     late = client.patch(path, json={"name": "Gemini"}, headers={"if-match": etag})
     assert (late.status_code, late.json()["error"]["code"]) == (409, "conflict")
     task = client.post(f"{path}/tasks", json={"title": "Choose the engine"})

@@ -56,12 +56,16 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     enveloped = [one["data"] for one in told if isinstance(one, dict) and "success" in one]
     assert all(one["success"] for one in told if isinstance(one, dict) and "success" in one)
     enveloped, managed = enveloped[:-MANAGED], enveloped[-MANAGED:]
-    health, ana, active, ada, listed, stopped, *of_conversations, decided = enveloped
-    found, tagged, by_tag, fork, trashed, trash, restored, *of_one, imported, links, withdrawn = of_conversations
-    one, versions, gauge, going, changed, words = of_one
+    _managed(managed)
+    health, ana, active, ada, listed, stopped, *of_conversations, decided, begun, made = enveloped
+    assert begun == {"begun": True} and [(one["fromSeq"], one["toSeq"]) for one in made] == [(1, 4)]
+    found, tagged, by_tag, fork, trashed, trash, restored, *others = of_conversations
+    one, versions, gauge, going, changed, words, imported, links, withdrawn, *of_tokens = others
     assert versions == [one] and (gauge["mode"], going["conversations"], changed) == ("session", 1, {"changed": 1})
     assert [word["name"] for word in words] == ["demo", "intro"]
-    _managed(managed)
+    by_token, revoked, me, sessions = of_tokens
+    assert [one["name"] for one in by_token] == ["Ada"] and set(revoked) == {"id"} and printed.count("401") == 1
+    assert (me["role"], me["isLocalOwner"], sessions) == ("admin", True, [])
     first = restored["id"]
     assert first in {one["id"] for one in found} and tagged["tags"] == ["intro"]
     assert [one["id"] for one in by_tag] == [one["id"] for one in trash] == [trashed["id"]] == [first]
@@ -79,11 +83,13 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
         plain
     )
     diff, restored, revisions, then, _said, task, asked, proposal, accepted, *later = later
-    weight, known, forgotten, ledger, whole = later
+    weight, known, forgotten, ledger, whole, folded, rules, due = later
     assert weight[0]["tokens"] > 0 and known["entries"][0]["field"] and forgotten["open_questions"] == []
     assert ledger["after"] and whole["run"]["id"] == ended["id"] and len(ledger["runs"]) == 1
     assert told_of == talk == talks[0] and talk["summary_md"] and len(talks) == 1
     assert [one["name"] for one in projects] == ["Apollo"] and [one["id"] for one in tasks] == [task["id"]]
+    assert [rule["delete_after_days"] for rule in rules] == [730] and set(folded) == {"run_id"}
+    assert [(one["archives"], one["deletes"]) for one in due] == [(0, 0)] and "204" in printed
     assert replaced == memory and memory["version"] == 2
     assert [change["kind"] for change in diff] == ["changed", "added"]
     assert (restored["version"], [one["version"] for one in revisions]) == (3, [3, 2, 1]) and then["version"] == 3

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from nexus_core.api import api
 from nexus_core.database import Scope
-from tests.api.conftest import Program
+from tests.api.conftest import Program, door
 from tests.store import Corner, ask, fill
 
 NEEDS = re.compile(r"Needs the role (operator|admin)\b")
@@ -37,16 +38,23 @@ def body_of(told: dict[str, Any], known: dict[str, Any]) -> dict[str, Any] | Non
     return shown | {name: known[name] for name in fields if name in known}
 
 
-def tried(client: TestClient, corner: Corner, method: str, path: str, told: dict[str, Any]) -> int:
-    """The status of a request that fits the reference and names what is there."""
+def tried(client: TestClient, corner: Corner, method: str, path: str, told: dict[str, Any]) -> Response:
+    """The answer to a request that fits the reference and names what is there."""
     known = {name: str(value) for name, value in vars(corner).items()}
     ids = {f"{name}_id": value for name, value in known.items()} | {"conversation_id": known["open"]}
-    ids |= {"message_id": known["answer"], "share_id": known["run"], "version": "1", "table": "spend"}
+    ids |= {"message_id": known["answer"], "version": "1", "table": "spend"}
     if "multipart/form-data" in told.get("requestBody", {}).get("content", {}):
         here = {"origin": "http://nexus.test:8501"}
-        return client.post(f"/api{path}", files={"file": ("a.json", b"{}")}, headers=here).status_code
+        return client.post(f"/api{path}", files={"file": ("a.json", b"{}")}, headers=here)
+    needed = [one["name"] for one in told.get("parameters", ()) if one["in"] == "query" and one.get("required")]
+    asked = {name: {"email": "ana@example.com"}[name] for name in needed}
     body = body_of(told, {"messageId": known["answer"], "projectId": None, "ids": [known["open"]], "lines": None})
-    return client.request(method.upper(), f"/api{path.format(**ids)}", json=body).status_code
+    return client.request(method.upper(), f"/api{_filled(path, ids, known['run'])}", json=body, params=asked)
+
+
+def _filled(path: str, ids: dict[str, str], other: str) -> str:
+    """The address with what is there, or with an id of nothing."""
+    return re.sub(r"{(\w+)}", lambda name: ids.get(name[1], other), path)
 
 
 def test_each_operation_asks_for_the_role_that_it_names(
@@ -57,9 +65,25 @@ def test_each_operation_asks_for_the_role_that_it_names(
     for method, path, told in operations():
         needs = role_of(told)
         if needs is not None:
-            assert tried(reader, corner, method, path, told) == 403, (method, path)
+            assert tried(reader, corner, method, path, told).status_code == 403, (method, path)
         elif method != "get" and told["operationId"] not in VIEWERS:
-            assert tried(reader, corner, method, path, told) in (403, 404), (method, path)
+            assert tried(reader, corner, method, path, told).status_code in (403, 404), (method, path)
         if needs == "admin":
-            assert tried(writer, corner, method, path, told) == 403, (method, path)
+            assert tried(writer, corner, method, path, told).status_code == 403, (method, path)
     assert ask(scope, "SELECT action FROM audit WHERE door = 'api' AND action <> 'read'") == []
+
+
+def test_a_token_of_another_project_learns_nothing_and_breaks_nothing(program: Program, scope: Scope) -> None:
+    """Whatever is asked with a token that is limited to a project without anything in it."""
+    corner, admin = fill(scope), program(scope)
+    empty = admin.post("/api/projects", json={"name": "Empty"}).json()["id"]
+    token = admin.post("/api/tokens", json={"name": "x", "projectIds": [empty]}).json()["data"]["token"]
+    bot = TestClient(door, base_url="http://nexus.test:8501", headers={"authorization": f"Bearer {token}"})
+    said = {str(getattr(corner, name)) for name in ("open", "private", "run", "private_run", "question", "budget")}
+    for method, path, told in operations():
+        answer = tried(bot, corner, method, path, told)
+        assert answer.status_code < 500, (method, path, answer.text)
+        if method == "get" and answer.status_code == 200:
+            assert not [one for one in said if one in answer.text], (path, answer.text)
+    assert bot.get("/api/costs").json()["data"]["total"]["runs"] == 0
+    assert admin.get("/api/costs").json()["data"]["total"]["runs"] > 0

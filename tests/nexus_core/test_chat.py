@@ -274,3 +274,11 @@ def test_numbers_are_unique_and_without_gaps_under_eight_writers(me: Scope) -> N
     assert [row.seq for row in rows] == list(range(1, len(rows) + 1))
     assert sent[0::2] == [6, 6, 6, 6]
     assert sum(row.role == "user" for row in rows) == sum(sent)
+
+
+def test_pages_look_less_often_where_many_answers_are_written(me: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+    paces = []
+    for answers in (0, 15, 16, 50):
+        monkeypatch.setattr(worker(), "count", lambda written=answers: written)
+        paces.append(chat.pace(0.3))
+    assert paces == [0.3, 0.3, 0.3, 1.0]

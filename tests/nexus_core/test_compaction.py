@@ -1,5 +1,6 @@
 """What the window leaves out becomes a summary in the background; nothing said is lost, nothing goes in circles."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from decimal import Decimal
@@ -146,9 +147,7 @@ def test_the_former_summary_is_folded_into_the_new_one(scope: Scope) -> None:
 
 
 @pytest.mark.parametrize("summary", ["", "   \n ", None, "word " * 5000])
-def test_no_summary_changes_nothing_and_is_not_tried_again_before_something_is_said(
-    scope: Scope, summary: str | None
-) -> None:
+def test_no_summary_changes_nothing(scope: Scope, summary: str | None) -> None:
     place = Place(None, agent(scope, max_messages=5))
     talk_id = talk(scope, place, 14)
     with answering(summary) as server:
@@ -160,8 +159,34 @@ def test_no_summary_changes_nothing_and_is_not_tried_again_before_something_is_s
         with transaction(scope) as tx:
             assert conversations.get(tx, talk_id).status == "open"
         assert len([body for body in server.bodies if is_summary(body)]) == 1
-        _turn, answer = ask(scope, "Two", conversation_id=talk_id)  # the conversation goes on
-        assert answer.status == "complete" and len(ended(scope, talk_id, 2)) == 2
+        _turn, answer = ask(scope, "Two", conversation_id=talk_id)
+        assert answer.status == "complete"  # the conversation goes on
+
+
+def test_after_a_failure_it_is_tried_more_and_more_rarely_and_on_a_click_at_once(scope: Scope) -> None:
+    place = Place(None, agent(scope, max_messages=5))
+    talk_id = talk(scope, place, 14)
+    age = "UPDATE assistant_runs SET created_at = created_at - interval '301 seconds' WHERE kind = 'summary'"
+    with answering("") as server:
+        connect(scope, server.base)
+        turn, _answer = ask(scope, "One", conversation_id=talk_id)
+        assert [run.status for run in ended(scope, talk_id)] == ["failed"]
+
+        def tried() -> int:
+            asyncio.run(compaction.after_answer(scope, turn))
+            return len(ended(scope, talk_id))
+
+        assert tried() == 1
+        do(scope, age)
+        assert tried() == tried() == 2
+        do(scope, age)
+        assert tried() == 2  # twice as long by now
+        do(scope, age)
+        assert tried() == 3
+        assert keeping.summarise(scope, talk_id) and len(ended(scope, talk_id, 4)) == 4
+    with answering("They counted.") as server:
+        connect(scope, server.base, slug="another", model="openai/gpt-4.1-mini")  # another model has failed at nothing
+        assert tried() == 5 and held(scope, talk_id)[0].body_md == "They counted."
 
 
 def test_a_message_sent_meanwhile_is_neither_lost_nor_held_up(scope: Scope) -> None:

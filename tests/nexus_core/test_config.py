@@ -111,3 +111,17 @@ def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, name:
     with pytest.raises(SetupFailed, match=name) as caught:
         config.settings()
     assert "\n" not in caught.value.message
+
+
+def test_rates_and_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert config.settings().rate_token == "600/minute"
+    monkeypatch.setenv("NEXUS_RATE_TOKEN", "off")
+    monkeypatch.setenv("NEXUS_RATE_ADDRESS", "10 per second")
+    config.reset()
+    assert (config.settings().rate_token, config.settings().rate_address) == (None, "10 per second")
+    for name, wrong in (("RATE_PERSON", "often"), ("RATE_PERSON", "0/minute"), ("MAX_BODY_MB", "0")):
+        monkeypatch.setenv(f"NEXUS_{name}", wrong)
+        config.reset()
+        with pytest.raises(SetupFailed, match=f"NEXUS_{name} can't be used"):
+            config.settings()
+        monkeypatch.delenv(f"NEXUS_{name}")

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from nexus_core import budgets, keeping, memories, projects, proposals, proposing, suggestions, worker
+from nexus_core import audit, budgets, keeping, memories, projects, proposals, proposing, suggestions, worker
 from nexus_core import conversations as conversations_
 from nexus_core import messages as messages_
 from nexus_core.conversations import Place
@@ -255,6 +256,91 @@ def test_an_archived_conversation_offers_a_proposal_once(me: Scope, apollo: Plac
     assert keeping.update_conversation(me, talk_id, status="archived")[1] is None  # nothing was said since
     private = talk(me, Place(), "We agreed on blue.")
     assert keeping.update_conversation(me, private, status="archived")[1] is None
+
+
+def test_a_project_without_automatic_proposals_proposes_when_it_is_asked_alone(
+    me: Scope, apollo: Place, viewer: Scope, database_url: str
+) -> None:
+    assert apollo.project_id
+    talk_id = talk(me, apollo, "We agreed on blue.")
+    with transaction(me) as tx:
+        task = projects.create_task(tx, apollo.project_id, "Choose the engine")
+        assert not projects.update(tx, apollo.project_id, auto_propose=False).auto_propose
+    with transaction(replace(me, role="admin")) as tx:
+        assert audit.latest(tx, 1)[0].detail["auto_propose"] is False
+    assert keeping.update_task(me, task.id, status="done")[1] is None
+    keeping.keep(me, said(me, talk_id)[0], "decisions")
+    assert keeping.archive(me, [talk_id]) == [talk_id]
+    assert keeping.update_conversation(me, talk_id, status="open")[1] is None
+    assert keeping.update_conversation(me, talk_id, status="archived")[1] is None
+    assert count(database_url, "assistant_runs") == 0
+    with transaction(viewer) as tx, pytest.raises(Forbidden):
+        projects.update(tx, apollo.project_id, auto_propose=True)
+    assert proposed(me, apollo.project_id)[0].status == "succeeded"
+
+
+def test_several_conversations_are_folded_in_as_one_proposal(me: Scope, apollo: Place) -> None:
+    assert apollo.project_id
+    first = talk(me, apollo, "We agreed on turquoise.", "Risk: rain in May")
+    second = talk(me, apollo, "We agreed on Turquoise!", "We agreed on the small engine.")
+    talk(me, apollo, "We agreed on not reading this.")
+    with transaction(me) as tx:
+        elsewhere = Place(projects.create(tx, "Elsewhere").id)
+    third, private = talk(me, elsewhere, "We agreed on tea."), talk(me, Place(), "We agreed on secrets.")
+    done = keeping.fold(me, [first, second, third, private, first])
+    assert (set(done.runs), done.blocked, done.outside) == ({apollo.project_id, elsewhere.project_id}, 0, 1)
+    run, [proposal] = ended(me, apollo.project_id, done.runs[apollo.project_id])
+    assert (proposal.trigger, proposal.conversation_id, run.prompt_summary) == (
+        "merge", None, "What should be remembered of 2 conversations?")  # fmt: skip
+    found = [suggestions.main_text(line.after) for line in proposal.lines]
+    assert found == ["Turquoise", "Rain in May", "The small engine"]
+    assert proposal.lines[0].evidence == (said(me, first)[0],)
+    assert elsewhere.project_id
+    _run, [other] = ended(me, elsewhere.project_id, done.runs[elsewhere.project_id])
+    assert [suggestions.main_text(line.after) for line in other.lines] == ["Tea"]
+
+
+def test_what_is_too_long_for_one_call_is_folded_in_by_several(
+    me: Scope, apollo: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert apollo.project_id
+    long = [talk(me, apollo, f"Talk {n}. " + "Some words about the moon. " * 60) for n in range(3)]
+
+    def script(body: dict[str, Any], number: int) -> Iterator[str]:
+        asked = body["messages"][1]["content"]
+        label = next((line.split()[0] for line in asked.splitlines() if "Black paint" in line), "")
+        added = one("risks", "edit" if label else "add", entry=label, text="Black paint", detail=f"call {number}")
+        summary = asked.partition("## summary\n")[2].splitlines()[0]
+        yield json.dumps({"suggestions": [added, one("summary", "edit", text=f"{summary} {number}")]})
+
+    with ModelServer(script) as server:
+        connect(me, server.base, context_tokens=1_500)
+        done = keeping.fold(me, long)
+        run, [proposal] = ended(me, apollo.project_id, done.runs[apollo.project_id])
+    assert len(server.bodies) == 3 and (run.input_tokens, run.status) == (33, "succeeded")
+    risk, summary = proposal.lines
+    assert (risk.op, risk.after["mitigation"], len(risk.evidence)) == ("add", "call 3", 3)
+    assert (summary.before, summary.after) == ("We go to the moon.", "We go to the moon. 1 2 3")
+    monkeypatch.setattr(proposing, "CALLS", 2)
+    with pytest.raises(Invalid, match="choose fewer"):
+        keeping.fold(me, long)
+
+
+def test_who_may_not_fold_what(me: Scope, apollo: Place, viewer: Scope, operator: Scope, database_url: str) -> None:
+    talk_id, private = talk(me, apollo, "We agreed on blue."), talk(me, Place(), "We agreed on blue.")
+    with pytest.raises(Forbidden):
+        keeping.fold(viewer, [talk_id])
+    with pytest.raises(NotFound):
+        keeping.fold(operator, [talk_id, private])
+    for ids in ([], [private], [talk(me, apollo)], [talk_id] * (keeping.MOST + 1)):
+        with pytest.raises(Invalid):
+            keeping.fold(me, ids)
+    assert count(database_url, "assistant_runs") == 0
+    with transaction(me) as tx:
+        budgets.put(tx, "project", Decimal(0), target_id=apollo.project_id)
+    with answering() as server:
+        connect(me, server.base)
+        assert keeping.fold(me, [talk_id]).blocked == 1 and server.bodies == []
 
 
 def test_who_may_not_and_what_is_not_there(

@@ -447,13 +447,16 @@ def test_reasoning_and_tools_are_folded_steps(open_chat: Open, scope: Scope) -> 
         parts.tool("c2", "weather", "{}", error="no such tool"),
         parts.step_start(),
         parts.text("It is 12 %."),
+        parts.tool("c3", "opendoor", "{}"),
     ]
     with transaction(scope) as tx:
         messages.append(tx, talk.id, "assistant", said)
     at = open_chat(conversation=talk.id)
     assert [block.label for block in at.expander] == ["Thought for 2.3 s"]
-    assert [block.label for block in at.status] == ["Searched memory for “discount” · 1 result", "weather"]
-    assert [block.state for block in at.status] == ["complete", "error"]
+    assert [block.label for block in at.status] == [
+        "Searched memory for “discount” · 1 result", "weather", "opendoor · its program has not answered",
+    ]  # fmt: skip
+    assert [block.state for block in at.status] == ["complete", "error", "complete"]
 
 
 # --- while an answer is written -----------------------------------------------------------------------------------

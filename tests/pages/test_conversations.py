@@ -122,6 +122,21 @@ def test_archive_two_and_undo(operator: Scope, open_page: Any) -> None:
     assert {status(operator, each) for each in (one, two, three)} == {"open"}
 
 
+def test_several_are_proposed_to_the_memory_of_their_project(operator: Scope, open_page: Any) -> None:
+    home = project(operator)
+    one, two = (say(operator, text, title=text, place=Place(home)) for text in ("We agreed on tea.", "Risk: rain"))
+    private = say(operator, "We agreed on secrets.", title="Mine")
+    page = choose(open_page(operator, PAGE), private)
+    page = page.button(key="conv_do_fold").click().run()
+    assert "Only what was said in a project" in words(page)
+    page = choose(page, one, two, private)
+    page = page.button(key="conv_do_fold").click().run()
+    assert not page.exception and "1 conversation is in no project and was left out." in words(page)
+    assert "The assistant reads them; what it proposes waits in the project" in words(page)
+    (link,) = [found for found in page.get("page_link") if found.proto.label == "Open proposals"]
+    assert f"project={home}" in link.proto.query_string
+
+
 def test_what_is_ticked_is_forgotten_in_another_list(operator: Scope, open_page: Any) -> None:
     one = say(operator, "One", title="One")
     page = choose(open_page(operator, PAGE), one)

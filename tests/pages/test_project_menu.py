@@ -99,6 +99,19 @@ def test_a_project_is_deleted_after_the_dialog_has_said_what_goes(operator: Scop
     assert page.title[0].value.startswith("Welcome")
 
 
+def test_automatic_proposals_are_stopped_and_begun_again(operator: Scope, open_page: Open) -> None:
+    project = made(operator)
+    page = choose(open_page(operator, "memory/project.py", project=project.id, tab="proposals"), "quiet")
+    assert not page.exception and "only when it is asked" in words(page)
+    assert "Automatic proposals are off" in words(page)
+    with transaction(operator) as tx:
+        assert not projects.get(tx, project.id).auto_propose
+    page = choose(page, "propose")
+    assert "Automatic proposals are off" not in words(page)
+    with transaction(operator) as tx:
+        assert projects.get(tx, project.id).auto_propose
+
+
 def test_what_another_made_needs_an_administrator(operator: Scope, colleague: Scope, open_page: Open) -> None:
     project = made(colleague)
     page = choose(open_page(operator, HOME, project=project.id), "project_delete")

@@ -124,6 +124,28 @@ def test_asking_for_a_proposal_shows_it(operator: Scope, project: Project, open_
     assert "Asked for" in words(page)
 
 
+def test_conversations_are_chosen_and_folded_in(operator: Scope, project: Project, open_page: Any) -> None:
+    page = click(open_page(operator, PAGE, project=project.id, tab="proposals"), f"fold_{project.id}_ask")
+    assert "Nothing has been said in this project yet." in words(page)
+    assert page.button(key=f"fold_{project.id}_sure").disabled
+    said(operator, project, "We agreed on turquoise.")
+    said(operator, project, "We agreed on the small engine.")
+    page = open_page(operator, PAGE, project=project.id, tab="proposals")
+    page = click(page, f"fold_{project.id}_ask")
+    with transaction(operator) as tx:
+        ids = [str(one.id) for one in conversations.of_project(tx, project.id)]
+    box = page.multiselect(key=f"fold_{project.id}_chosen")
+    assert len(box.options) == 2
+    page = click(box.set_value(ids).run(), f"fold_{project.id}_sure")
+    assert not page.exception and not page.multiselect and "The assistant reads them" in page.toast[0].value
+    with transaction(operator) as tx:
+        run = proposing.state(tx, project.id)
+    assert run is not None
+    until(lambda: run_of(operator, run.id).status != "running")
+    page.run()
+    assert not [part for part in ("Old conversations folded in", "Turquoise", "engine (") if part not in words(page)]
+
+
 def test_a_viewer_sees_and_decides_nothing(
     viewer: Scope, operator: Scope, project: Project, proposal: Proposal, open_page: Any
 ) -> None:

@@ -6,9 +6,22 @@ from decimal import Decimal
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from nexus_core import audit, budgets, people, pricing, projects, repricing, workspaces
+from nexus_core import (
+    audit,
+    budgets,
+    conversations,
+    keeping,
+    messages,
+    people,
+    pricing,
+    projects,
+    repricing,
+    workspaces,
+)
+from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import Forbidden, Invalid
+from nexus_core.parts import text
 from tests.nexus_core import ledger
 from tests.pages.conftest import Open
 
@@ -115,15 +128,24 @@ def test_an_administrator_erases_a_person_after_typing_their_address(
 ) -> None:
     page = open_page(operator, "system/settings.py")
     assert not [box for box in page.selectbox if box.key == "erase_person"]
+    with transaction(operator) as tx:
+        bridge = projects.create(tx, "Bridge *x*").id
+        talk = conversations.create(tx, Place(bridge))
+        said = messages.append(tx, talk.id, "user", [text("We build it of **steel**.")])
+    keeping.keep(operator, said.id, "risks")
     page = open_page(scope, "system/settings.py")
     page = page.selectbox(key="erase_person").set_value(str(operator.user_id)).run()
     assert page.button(key="erase_do").disabled
+    assert "1 entry of a project’s memory" in page.warning[0].value
+    assert "steel" in words(page)
     confirm = f"erase_confirm_{operator.user_id}"
     page = page.text_input(key=confirm).set_value("colleague@example.com").run()
     assert page.button(key="erase_do").disabled
     page = page.text_input(key=confirm).set_value("Operator@example.com").run()
     page = page.button(key="erase_do").click().run()
     assert not page.exception and [box.value for box in page.success] == ["Erased."]
+    assert "1 entry of a project’s memory stays" in words(page) and "steel" in words(page)
+    assert not page.warning
     with transaction(scope) as tx:
         assert [one.name for one in people.members(tx)] == ["Carlos", "Owner"]
 
