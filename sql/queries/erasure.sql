@@ -130,7 +130,7 @@ ORDER BY lower(p.name), p.id, f.place, e.number;
 
 -- name: places
 -- Where there is anything of a person: the workspaces that they are or were members of.
-SELECT w.id, w.slug, w.name, w.time_zone FROM workspaces w
+SELECT w.id, w.slug, w.name, w.time_zone, w.updated_at FROM workspaces w
 WHERE (CAST(:workspace_id AS uuid) IS NULL OR w.id = :workspace_id)
   AND (EXISTS (SELECT FROM memberships m WHERE m.workspace_id = w.id AND m.user_id = :person_id)
        OR EXISTS (SELECT FROM former_members f WHERE f.workspace_id = w.id AND f.user_id = :person_id)
