@@ -51,7 +51,7 @@ def passages(
     asked = terms.question(question)
     if not asked:
         return []
-    meant = embedding.ask(tx.scope, question) if embedding.model() else meaning.ask(question)
+    meant = embedding.ask(tx.scope, question, project_id) if embedding.model() else meaning.ask(question)
     place = {"project_id": project_id, "besides": besides, "limit": POOL}
     by_words = [_found(row) for row in tx.rows("recall.words", terms=asked, **place)]
     by_meaning: list[Found] = []
