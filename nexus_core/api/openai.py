@@ -31,6 +31,7 @@ PASSED = (
     "frequency_penalty", "logit_bias", "response_format", "reasoning_effort", "verbosity",
 )  # fmt: skip
 """What goes to the model as it came."""
+_PASSED = "Passed to the model as it is; goes before the profile's own."
 
 v1 = FastAPI(title="Nexus as OpenAI", version=__version__, docs_url=None, redoc_url=None)
 v1.add_middleware(BodyLimit)
@@ -100,18 +101,18 @@ class Completion(BaseModel):
     logprobs: bool | None = Field(None, description="Not to be had.")
     functions: Any = Field(None, description="Of old; use tools.")
     modalities: list[str] | None = Field(None, description="Text alone.")
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = Field(None, gt=0)
-    max_completion_tokens: int | None = Field(None, gt=0)
-    stop: str | list[str] | None = None
-    seed: int | None = None
-    presence_penalty: float | None = None
-    frequency_penalty: float | None = None
-    logit_bias: dict[str, float] | None = None
-    response_format: Object | None = None
-    reasoning_effort: str | None = None
-    verbosity: str | None = None
+    temperature: float | None = Field(None, description=_PASSED)
+    top_p: float | None = Field(None, description=_PASSED)
+    max_tokens: int | None = Field(None, gt=0, description=_PASSED)
+    max_completion_tokens: int | None = Field(None, gt=0, description=_PASSED)
+    stop: str | list[str] | None = Field(None, description=_PASSED)
+    seed: int | None = Field(None, description=_PASSED)
+    presence_penalty: float | None = Field(None, description=_PASSED)
+    frequency_penalty: float | None = Field(None, description=_PASSED)
+    logit_bias: dict[str, float] | None = Field(None, description=_PASSED)
+    response_format: Object | None = Field(None, description=_PASSED)
+    reasoning_effort: str | None = Field(None, description=_PASSED)
+    verbosity: str | None = Field(None, description=_PASSED)
 
     def ask(self, idempotency_key: str | None) -> Ask:
         """As the core takes it; raises Invalid for what it can't do."""
