@@ -257,13 +257,19 @@ def test_a_stream_ends_with_usage_and_stops_when_its_reader_goes(
         stream.close()
         stopped = until(lambda: (found := message(operator, answer_id)).status != "streaming" and found)
         assert (stopped.status, stopped.body) == ("stopped", "One two ")
+        tap.first = ""
+        with pytest.raises(openai.APITimeoutError):
+            ask(ai.with_options(timeout=0.3), user("Soon"), stream=True, metadata={"session_id": "left"})
+        nothing = "SELECT true FROM messages WHERE status = 'stopped' AND body = ''"
+        until(lambda: rows(operator, nothing))
+        tap.first = "One two "
         asked = ai.with_options(timeout=0.3)
         with pytest.raises(openai.APITimeoutError):
             ask(asked, user("Slow"), extra_headers={"idempotency-key": "k-1"})
         tap.opened.set()
         late = ask(ai, user("Slow"), extra_headers={"idempotency-key": "k-1"})
         assert text(late) == "One two three.", "asked plainly, it goes on; the same key finds it"
-        assert len(server.bodies) == 3
+        assert len(server.bodies) == 4
         tap.first, tap.then = "", ""
         with pytest.raises(openai.APIStatusError) as failed:
             ai.chat.completions.create(model="loopback", messages=[{"role": "user", "content": "?"}], stream=True)
