@@ -55,6 +55,21 @@ def _rate(value: str) -> str | None:
     return value
 
 
+def _issuer(value: str) -> str:
+    parts = urlsplit(value)
+    loopback = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if parts.scheme != "https" and not (parts.scheme == "http" and loopback):
+        raise ValueError(_("it must look like {example}").format(example="https://login.example.com/realm"))
+    return value.rstrip("/")
+
+
+def _groups(value: str) -> str:
+    for pair in filter(None, (one.strip() for one in value.split(","))):
+        if pair.rpartition("=")[2].strip() not in ("viewer", "operator", "admin") or pair.startswith("="):
+            raise ValueError(_("it must look like {example}").format(example="nexus-admins=admin, staff=operator"))
+    return value
+
+
 Rate = Annotated[str | None, AfterValidator(lambda value: value and _rate(value))]
 
 
@@ -72,6 +87,9 @@ class Settings(BaseSettings):
 
     `rate_token`, `rate_person` and `rate_address` (NEXUS_RATE_…) say how often a program may ask, as in "10 per second"
     or "600/minute", None (off) without limit; `max_body_mb` (NEXUS_MAX_BODY_MB) how large a request may be, in MiB.
+
+    `oidc_…` (NEXUS_OIDC_…) let people sign in by an OpenID Connect provider, when `oidc_issuer` and `oidc_client_id`
+    are set: see docs/people.md.
     """
 
     model_config = SettingsConfigDict(
@@ -88,6 +106,15 @@ class Settings(BaseSettings):
     rate_token: Rate = "600/minute"
     rate_person: Rate = "600/minute"
     rate_address: Rate = "3000/minute"
+    oidc_issuer: Annotated[str, AfterValidator(_issuer)] | None = None
+    oidc_client_id: str = ""
+    oidc_client_secret: SecretStr | None = None
+    oidc_name: str = ""
+    oidc_scopes: str = "openid email profile"
+    oidc_workspace: str = "default"
+    oidc_default_role: Literal["viewer", "operator", "admin"] | None = None
+    oidc_groups_claim: str = "groups"
+    oidc_groups: Annotated[str, AfterValidator(_groups)] = ""
     max_body_mb: int = Field(default=4, ge=1, le=1024)
     secret: SecretStr | None = Field(default=None, min_length=16)
     metrics_token: SecretStr | None = Field(default=None, min_length=16)
