@@ -127,3 +127,15 @@ SELECT EXISTS (
   JOIN memberships m ON m.user_id = p.id AND m.role = 'admin'
   WHERE (p.password_hash IS NOT NULL OR p.oidc_subject IS NOT NULL) AND p.status = 'active'
 ) AS found;
+
+-- name: known
+-- Whatever workspace they are in.
+SELECT id, oidc_subject IS NOT NULL AS has_subject FROM people WHERE lower(email) = lower(:email) FOR UPDATE;
+
+-- name: by_subject
+SELECT id, email, name, locale, status, is_local_owner, password_hash IS NOT NULL AS has_password
+FROM people
+WHERE oidc_issuer = :issuer AND oidc_subject = :subject;
+
+-- name: link_subject
+UPDATE people SET oidc_issuer = :issuer, oidc_subject = :subject, updated_at = now() WHERE id = :id;
