@@ -38,7 +38,7 @@ def draw(scope: Scope, person_id: UUID) -> None:
     if scope.role == "admin":
         _role(scope, one)
         if one.id == scope.user_id:
-            st.caption(_("This is your own account; another administrator can change it."))
+            st.caption(_("This is your own account: only another administrator deactivates or removes it."))
         else:
             _ways_in(scope, one)
     if one.id == scope.user_id and one.has_password:
