@@ -42,7 +42,9 @@ class Member:
 
 @dataclass(frozen=True)
 class Account:
-    """A member with what is known of how they come in; the last five fields are for administrators, None for others.
+    """A member with what is known of how they come in.
+
+    The last five fields are for administrators and the person, None for others.
 
     `link_until`: until when a link works by which they choose a password. `sessions` are those that live.
     """

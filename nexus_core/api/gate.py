@@ -123,7 +123,8 @@ class Gate:
             guarded.cookie = cookie(connection, token)
             return await to_thread.run_sync(signin.resolve, token)
         if family(connection) and not peers.is_cross_site(connection.headers, peers.allowed_hosts()):
-            return await to_thread.run_sync(signin.local_owner)
+            owner = await to_thread.run_sync(signin.local_owner)
+            return owner if owner.person.status == "active" else None
         return None
 
 
