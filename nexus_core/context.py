@@ -98,8 +98,8 @@ def meant(scope: Scope, turn: Turn) -> Floats | None:
 def build(tx: Transaction, turn: Turn, *, share: float = 1.0, vector: Floats | None = None) -> Context:
     """Read what a turn's model call is to see; `share` below 1 makes the window smaller (a context too long).
 
-    `vector` is what `meant` gave. Order: instructions, living memory at its version, summary, recalled passages, window,
-    the new message; the beginning is byte-stable, so that providers can cache it. Raises NotFound.
+    `vector` is what `meant` gave. Order: instructions, living memory at its version, summary, recalled passages,
+    window, the new message; the beginning is byte-stable, so that providers can cache it. Raises NotFound.
     """
     setup = turn.setup
     remembers = setup.memory_mode != "none"
