@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from uuid6 import uuid7
@@ -11,7 +12,7 @@ from uuid6 import uuid7
 from nexus_core import audit, costs, ranges, rollup
 from nexus_core.costs import Reader
 from nexus_core.database import Transaction
-from nexus_core.errors import Invalid, NotFound
+from nexus_core.errors import Conflict, Invalid, NotFound
 from nexus_core.filters import Filters
 from nexus_core.i18n import _
 
@@ -36,6 +37,7 @@ class Budget:
     warn_shares: Sequence[Decimal]
     blocks: bool
     unknown_price: str
+    updated_at: datetime
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,22 @@ def put(
     return UUID(str(budget_id))
 
 
+def change(tx: Transaction, budget_id: UUID, *, unchanged_since: datetime | None = None, **fields: Any) -> None:
+    """Change what is given of a budget: `amount`, `warn_shares`, `blocks`, `unknown_price`.
+
+    Raises what `put` raises, NotFound, and Conflict where it was changed after `unchanged_since`, an `updated_at`.
+    """
+    tx.scope.require("admin")
+    before = tx.one(Budget, "budgets.held_for_change", id=budget_id)
+    if before is None:
+        raise NotFound(_("There is no such budget here."))
+    if unchanged_since not in (None, before.updated_at):
+        version = {"version": before.updated_at.isoformat()}
+        raise Conflict(_("Somebody changed this budget meanwhile."), detail=version)
+    kept = {name: getattr(before, name) for name in ("amount", "warn_shares", "blocks", "unknown_price")}
+    put(tx, before.scope, target_id=before.target_id, **(kept | fields))
+
+
 def remove(tx: Transaction, budget_id: UUID) -> None:
     """Take a budget away; raises Forbidden below admin, NotFound."""
     tx.scope.require("admin")
@@ -120,6 +138,14 @@ def remove(tx: Transaction, budget_id: UUID) -> None:
 def statuses(tx: Transaction, now: datetime) -> list[Status]:
     """Every budget in the month of `now`, the workspace's first."""
     return _status(tx, tx.all(Budget, "budgets.all"), now)
+
+
+def status(tx: Transaction, budget_id: UUID, now: datetime) -> Status:
+    """One budget in the month of `now`; raises NotFound."""
+    for found in statuses(tx, now):
+        if found.budget.id == budget_id:
+            return found
+    raise NotFound(_("There is no such budget here."))
 
 
 def reserve(

@@ -30,10 +30,19 @@ def csv_lines(rows: Iterable[Sequence[Any]], *, first: bool = False) -> bytes:
 
 
 def parquet(frame: pd.DataFrame) -> bytes:
-    """Parquet with decimal money and instants in UTC; `pyarrow` comes with Streamlit."""
+    """Parquet with decimal money and instants in UTC; `pyarrow` comes with Streamlit.
+
+    A column of several sorts of numbers, such as the figures of cards, is one of floats: a file's column has one type.
+    """
     buffer = io.BytesIO()
-    frame.to_parquet(buffer, engine="pyarrow", index=False)
+    mixed = {name: float for name in frame.columns if _is_mixed(frame[name])}
+    frame.astype(mixed).to_parquet(buffer, engine="pyarrow", index=False)
     return buffer.getvalue()
+
+
+def _is_mixed(values: Iterable[Any]) -> bool:
+    kinds = {type(value) for value in values if value is not None}
+    return len(kinds) > 1 and kinds <= {int, float, Decimal}
 
 
 def _cell(value: Any) -> Any:

@@ -96,6 +96,7 @@ def _said(tx: Transaction, message: Message) -> Said:
 
 def undo(scope: Scope, kept: Kept) -> Memory:
     """Take a kept message out of the memory again. Raises Forbidden, NotFound, and Conflict once somebody edited it."""
+    scope.require("operator")
     with transaction(scope) as tx:
         memory = memories.locked(tx, kept.project_id)
         values = memories.values(memory)

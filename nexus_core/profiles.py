@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -11,7 +12,7 @@ from uuid6 import uuid7
 
 from nexus_core import audit
 from nexus_core.database import Json, Transaction
-from nexus_core.errors import Invalid
+from nexus_core.errors import Conflict, Invalid
 from nexus_core.i18n import _
 from nexus_core.text import one_line
 
@@ -35,6 +36,7 @@ class Profile:
     params: dict[str, Any]
     context_tokens: int | None
     is_default: bool
+    updated_at: datetime
 
 
 def list_(tx: Transaction) -> list[Profile]:
@@ -62,12 +64,15 @@ def save(
     params: dict[str, Any] | None = None,
     context_tokens: int | None = None,
     profile_id: UUID | None = None,
+    unchanged_since: datetime | None = None,
 ) -> Profile:
     """Make a profile, or change the one with `profile_id`.
 
-    Raises Forbidden (admins alone), Conflict for a taken slug, NotFound, and Invalid, for a key among `params` too.
+    Raises Forbidden (admins alone), Conflict for a taken slug and where it was changed after `unchanged_since`, an
+    `updated_at`, NotFound, and Invalid, for a key among `params` too.
     """
     tx.scope.require("admin")
+    before = get(tx, profile_id) if profile_id else None
     slug = slug.strip().lower()
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,62}", slug):
         raise Invalid(_("A slug has letters, digits, dots and dashes, 63 at most."), field="slug")
@@ -77,19 +82,16 @@ def save(
         raise Invalid(_("Write the model with its provider, such as openai/gpt-5.4-mini."), field="model")
     if any(re.search(r"key|token$|secret|password|authorization", name, re.IGNORECASE) for name in _names(params)):
         raise Invalid(_("Keys are not stored here: set them in the environment or in .env."), field="params")
-    profile = tx.get(
-        Profile,
-        "profiles.update" if profile_id else "profiles.create",
-        id=profile_id or uuid7(),
-        slug=slug,
-        name=name,
-        model=model,
-        api_base=_address(api_base),
-        params=Json(params or {}),
-        context_tokens=context_tokens,
-    )
-    detail = {"slug": slug, "model": model}
-    audit.record(tx, "update" if profile_id else "create", "profile", profile.id, detail)
+    values: dict[str, Any] = {"slug": slug, "name": name, "model": model, "context_tokens": context_tokens}
+    values |= {"id": profile_id or uuid7(), "api_base": _address(api_base), "params": Json(params or {})}
+    if before is None:
+        profile = tx.get(Profile, "profiles.create", **values)
+    elif (changed := tx.one(Profile, "profiles.update", **values, unchanged_since=unchanged_since)) is None:
+        version = {"version": before.updated_at.isoformat()}
+        raise Conflict(_("Somebody changed this profile meanwhile."), detail=version)
+    else:
+        profile = changed
+    audit.record(tx, "update" if before else "create", "profile", profile.id, {"slug": slug, "model": model})
     return profile
 
 

@@ -134,9 +134,17 @@ def delete(tx: Transaction, project_id: UUID) -> int:
     return count
 
 
-def tasks(tx: Transaction, project_id: UUID, *, open_only: bool = False) -> list[Task]:
-    """A project's tasks, the open ones first, newest first."""
-    return tx.all(Task, "projects.tasks", project_id=project_id, open_only=open_only)
+def tasks(
+    tx: Transaction,
+    project_id: UUID,
+    *,
+    open_only: bool = False,
+    before: UUID | None = None,
+    limit: int | None = None,
+) -> list[Task]:
+    """A project's tasks, the open ones first, newest first; `before` is the last one of the page before."""
+    where = {"project_id": project_id, "open_only": open_only, "before": before, "limit": limit}
+    return tx.all(Task, "projects.tasks", **where)
 
 
 def create_task(tx: Transaction, project_id: UUID, title: str, notes: str = "") -> Task:

@@ -104,6 +104,8 @@ def _at(query: Query, name: str, zone: str, otherwise: datetime) -> datetime:
 def _read(text: str, zone: str) -> datetime:
     # A plus sign that was not escaped in an address has become a space.
     found = datetime.fromisoformat(text.replace(" ", "+") if text.count(":") > 2 else text)
+    if not 1970 <= found.year <= 2200:  # beyond, the calendar ends before the days around it do
+        raise ValueError
     return (found if found.tzinfo else found.replace(tzinfo=ranges.zone_of(zone))).astimezone(UTC)
 
 

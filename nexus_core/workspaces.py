@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 from zoneinfo import available_timezones
 
@@ -9,7 +10,7 @@ from uuid6 import uuid7
 
 from nexus_core import audit
 from nexus_core.database import Transaction
-from nexus_core.errors import Invalid
+from nexus_core.errors import Conflict, Invalid
 from nexus_core.i18n import _
 from nexus_core.text import one_line
 
@@ -24,6 +25,7 @@ class Workspace:
     slug: str
     name: str
     time_zone: str
+    updated_at: datetime
 
 
 @dataclass(frozen=True)
@@ -68,16 +70,26 @@ def create(tx: Transaction, slug: str, name: str, *, time_zone: str = "UTC") -> 
     return made
 
 
-def update(tx: Transaction, *, name: str, time_zone: str) -> Workspace:
-    """Name the scope's workspace and choose its zone; reports count days of the new zone at once. Raises Forbidden
-    below admin, Invalid."""
+def update(
+    tx: Transaction, *, name: str | None = None, time_zone: str | None = None, unchanged_since: datetime | None = None
+) -> Workspace:
+    """Name the scope's workspace and choose its zone; reports count days of the new zone at once. None stays as it is.
+
+    Raises Forbidden below admin, Invalid, and Conflict where it was changed after `unchanged_since`, an `updated_at`.
+    """
     tx.scope.require("admin")
-    before, name = get(tx), one_line(name)
+    before = get(tx)
+    name = before.name if name is None else one_line(name)
+    time_zone = before.time_zone if time_zone is None else time_zone
     if not name:
         raise Invalid(_("A workspace needs a name."), field="name")
     if time_zone not in available_timezones():
         raise Invalid(_("There is no time zone {name}.").format(name=time_zone), field="time_zone")
-    after = tx.get(Workspace, "workspaces.update", name=name, time_zone=time_zone)
+    values = {"name": name, "time_zone": time_zone, "unchanged_since": unchanged_since}
+    after = tx.one(Workspace, "workspaces.update", **values)
+    if after is None:
+        version = {"version": before.updated_at.isoformat()}
+        raise Conflict(_("Somebody changed these settings meanwhile."), detail=version)
     changes = {key: [getattr(before, key), getattr(after, key)] for key in ("name", "time_zone")}
     told = {key: pair for key, pair in changes.items() if pair[0] != pair[1]}
     if told:

@@ -93,8 +93,8 @@ INSERT INTO budgets (workspace_id, scope, agent_id, amount) VALUES (:w, 'agent',
 INSERT INTO budget_holds (workspace_id, budget_id, request_id, amount) VALUES (:w, :budget, :run, 1);
 INSERT INTO retention_rules (workspace_id, project_id, archive_after_days) VALUES (:w, :project, 30);
 INSERT INTO former_members (workspace_id, user_id) VALUES (:w, :u);
-INSERT INTO saved_views (workspace_id, user_id, page, name, query, shared)
-  VALUES (:w, :u, 'costs', 'Mine', '{}', false), (:w, :u, 'costs', 'Ours', '{}', true)
+INSERT INTO saved_views (workspace_id, id, user_id, page, name, query, shared)
+  VALUES (:w, :view, :u, 'costs', 'Mine', '{}', false), (:w, :tag, :u, 'costs', 'Ours', '{}', true)
 """
 
 
@@ -117,6 +117,7 @@ class Corner:
     proposal: UUID
     repricing: UUID
     budget: UUID
+    view: UUID
 
 
 def fill(scope: Scope, mark: str = "mine") -> Corner:

@@ -13,21 +13,32 @@ from starlette.responses import JSONResponse, Response
 from nexus_core import __version__
 from nexus_core.api import (
     agents,
+    audit,
+    budgets,
     chat,
     conversations,
+    costs,
     exchange,
     keeping,
+    knowing,
+    many,
     memory,
+    messages,
     people,
+    prices,
+    profiles,
     project_memory,
     projects,
     proposals,
     reference,
     runs,
+    selfcheck,
     shares,
     shelving,
     tasks,
     tokens,
+    views,
+    workspaces,
 )
 from nexus_core.api.families import challenge, failure
 from nexus_core.api.html import retry_after
@@ -38,15 +49,14 @@ from nexus_core.errors import Invalid, NexusError, NotFound
 from nexus_core.i18n import _
 
 _log = logging.getLogger(__name__)
-CAMEL = (
-    "/api/agents",
-    "/api/chat",
-    "/api/conversations",
-    "/api/export",
-    "/api/import",
-    "/api/people",
-    "/api/shares",
-    "/api/tokens",
+SNAKE = (
+    "/api/projects",
+    "/api/tasks",
+    "/api/proposals",
+    "/api/project-conversations",
+    "/api/assistant-runs",
+    "/api/retention",
+    "/api/erasures",
 )
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Failure, "description": "Refused; `error` says why."},
@@ -64,17 +74,28 @@ api = FastAPI(
 api.add_middleware(BodyLimit)
 for _routes in (
     chat,
+    many,
     shelving,
     exchange,
     shares,
     conversations,
+    messages,
     agents,
     projects,
     tasks,
     memory,
+    knowing,
     proposals,
     project_memory,
     runs,
+    costs,
+    prices,
+    budgets,
+    views,
+    audit,
+    profiles,
+    workspaces,
+    selfcheck,
     people,
     tokens,
     keeping,
@@ -102,7 +123,7 @@ def health(request: Request) -> Response:
 @api.exception_handler(NexusError)
 async def refused(request: Request, error: NexusError) -> Response:
     """What Nexus refuses on purpose, its names spelled as the route spells them."""
-    if request.url.path.startswith(CAMEL):
+    if not request.url.path.startswith(SNAKE):
         error.field = error.field and _camel(error.field)
         error.detail = {_camel(key): value for key, value in error.detail.items()}
     return JSONResponse(failure(error), error.status, headers=retry_after(error) | challenge(error))

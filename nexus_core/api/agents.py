@@ -54,6 +54,12 @@ class Agent(AgentFields):
     updated_at: datetime = Field(description="When it was changed last; the version that If-Match names.")
 
 
+class AgentGoing(Camel):
+    """What hangs on an agent."""
+
+    conversations: int = Field(description="How many of its conversations you can see; kept or deleted with it.")
+
+
 class DeletedAgent(Camel):
     """What was deleted."""
 
@@ -98,6 +104,29 @@ def update_agent(
         after = agents.update(tx, agent_id, unchanged_since=as_instant(version), **body.given())
     tag(response, after.updated_at)
     return done(after)
+
+
+@router.post(
+    "/{agent_id}/duplicate",
+    response_model=Success[Agent],
+    status_code=HTTPStatus.CREATED,
+    summary="Duplicate an agent",
+)
+def duplicate_agent(who: Who, agent_id: AgentId, response: Response) -> dict[str, Any]:
+    """A copy under a name of its own, without conversations. Needs the role operator."""
+    with transaction(who) as tx:
+        agents.present(tx, agent_id)
+        made = agents.duplicate(tx, agent_id)
+    tag(response, made.updated_at)
+    return done(made)
+
+
+@router.get("/{agent_id}/deletion", response_model=Success[AgentGoing], summary="See what a deletion takes")
+def preview_agent_deletion(who: Who, agent_id: AgentId) -> dict[str, Any]:
+    """Before it is deleted."""
+    with transaction(who) as tx:
+        agents.present(tx, agent_id)
+        return done({"conversations": agents.conversation_counts(tx).get(agent_id, 0)})
 
 
 @router.delete("/{agent_id}", response_model=Success[DeletedAgent], summary="Delete an agent")

@@ -33,7 +33,7 @@ class Invitation(Camel):
 class AccountChange(Camel):
     """What to change; what is left out stays."""
 
-    role: Role | None = Field(None, description="What they may do in this workspace.")
+    role: Role | None = Field(None, description="What they may do in this workspace.", examples=["viewer"])
     status: Literal["active", "deactivated"] | None = Field(
         None, description="deactivated: they come in no more; sessions and tokens end at once, and for good."
     )

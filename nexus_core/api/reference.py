@@ -11,7 +11,7 @@ from starlette.responses import Response
 from nexus_core.api import html
 
 INTRODUCTION = (
-    "Agents, conversations and chat speak camelCase in the envelope {success, data}; projects, their memory, "
+    "Everything speaks camelCase in the envelope {success, data}; but projects, their tasks, memory, proposals, "
     "conversations and runs speak snake_case without one. Every refusal is {success: false, error: {code, message, "
     "field}}. A workspace is chosen by ?workspace=slug."
 )
@@ -66,7 +66,7 @@ def _operation(document: Schema, path: str, method: str, told: Schema) -> Operat
     answer = _resolved(document, next(answers, {}))
     answer = _resolved(document, answer.get("properties", {}).get("data", answer))
     parameters = [
-        Row(one["name"], _kind(document, one["schema"]), one.get("required", False), one.get("description", ""))
+        Row(one["name"], _kind(document, one["schema"]), one.get("required", False), _told(one))
         for one in told.get("parameters", ())
     ]
     asked, shown = _rows(document, _resolved(document, body)), _rows(document, _item(document, answer))
@@ -108,12 +108,26 @@ def _item(document: Schema, schema: Schema) -> Schema:
     return _resolved(document, schema["items"]) if schema.get("type") == "array" else schema
 
 
+def _told(field: Schema) -> str:
+    return str(field.get("description", "")).replace("`", "")
+
+
 def _rows(document: Schema, schema: Schema) -> list[Row]:
+    """The fields, each followed by those of what it holds, told once: `cards[].name`."""
+    return list(_fields(document, schema, "", {}))
+
+
+def _fields(document: Schema, schema: Schema, within: str, told: dict[int, str]) -> Iterator[Row]:
     needed = schema.get("required", ())
-    return [
-        Row(name, _kind(document, field), name in needed, field.get("description", ""))
-        for name, field in schema.get("properties", {}).items()
-    ]
+    for name, field in schema.get("properties", {}).items():
+        path, whole = within + name, _resolved(document, field)
+        held = _resolved(document, whole.get("items", whole))
+        known = told.get(id(held))
+        kind = _kind(document, field) + (f", as {known}" if known else "")
+        yield Row(path, kind, name in needed, _told(field))
+        if known is None and held.get("properties"):
+            told[id(held)] = path
+            yield from _fields(document, held, path + ("[]." if "items" in whole else "."), told)
 
 
 def _kind(document: Schema, schema: Schema) -> str:
@@ -124,7 +138,8 @@ def _kind(document: Schema, schema: Schema) -> str:
     if "const" in schema:
         return str(schema["const"])
     if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
+        name = str(schema["$ref"]).rpartition("/")[2]
+        return name.split("__")[-1] if "__api__" in name else name  # two of one name have their module before it
     if schema.get("type") == "array":
         return f"list of {_kind(document, schema.get('items', {}))}"
     return str(schema.get("format") or schema.get("type") or "anything")

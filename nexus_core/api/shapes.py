@@ -25,6 +25,8 @@ class Message(Camel):
     user_id: UUID | None = Field(description="The person who wrote it.")
     run_id: UUID | None = Field(description="The run that wrote it.")
     model: str | None = Field(description="The model that wrote it.", examples=["openai/gpt-5.4-mini"])
+    version: int = Field(description="Which version of its place this is, from 1.")
+    versions: int = Field(description="How many versions there are: answers to one question, or its wordings.")
     metadata: Any = Field(description="What its sender added; of a failed answer `error` and `error_type`.")
     created_at: datetime = Field(description="When it was stored.")
 

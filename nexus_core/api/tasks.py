@@ -10,8 +10,10 @@ from pydantic import Field
 
 from nexus_core import keeping, projects
 from nexus_core.api.projects import ProjectId
-from nexus_core.api.schema import IfMatch, Snake, Text, Who, as_instant, tag
+from nexus_core.api.schema import IfMatch, Limit, Snake, Text, Who, as_instant, tag
 from nexus_core.database import transaction
+from nexus_core.errors import NotFound
+from nexus_core.i18n import _
 
 router = APIRouter(tags=["Projects"])
 TaskId = Annotated[UUID, Path(description="The task's id.")]
@@ -48,12 +50,18 @@ class Task(Snake):
 
 @router.get("/projects/{project_id}/tasks", response_model=list[Task], summary="List tasks")
 def list_tasks(
-    who: Who, project_id: ProjectId, open_only: Annotated[bool, Query(description="Without the closed ones.")] = False
+    who: Who,
+    project_id: ProjectId,
+    open_only: Annotated[bool, Query(description="Without the closed ones.")] = False,
+    before: Annotated[UUID | None, Query(description="Only what follows this one: the id of the last item.")] = None,
+    limit: Limit = 100,
 ) -> Any:
     """The open ones first, newest first."""
     with transaction(who) as tx:
         projects.get(tx, project_id)
-        return projects.tasks(tx, project_id, open_only=open_only)
+        if before is not None and projects.task(tx, before).project_id != project_id:
+            raise NotFound(_("There is no such task here."))
+        return projects.tasks(tx, project_id, open_only=open_only, before=before, limit=limit)
 
 
 @router.post("/projects/{project_id}/tasks", response_model=Task, status_code=HTTPStatus.CREATED, summary="Make a task")

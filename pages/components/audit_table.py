@@ -1,6 +1,6 @@
 """The audit as a table: filters that stand in the address, pages by keyset, one entry in full, the log as a file."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,7 @@ from uuid import UUID
 import pandas as pd
 import streamlit as st
 
-from nexus_core import audit, exports
+from nexus_core import audit, audit_export, exports
 from nexus_core.audit import Entry, Page, Wanted
 from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _
@@ -161,18 +161,5 @@ def frame(entries: Sequence[Entry]) -> pd.DataFrame:
 
 def file(scope: Scope, asked: Wanted) -> bytes:
     """Every entry that fits, not only those shown, as CSV; the export is an entry itself."""
-    with transaction(scope) as tx:
-        audit.record(tx, "export", "audit", None)
-    found = frame(list(_every(scope, asked)))
+    found = frame([entry for page in audit_export.begin(scope, asked) for entry in page])
     return exports.csv(found if len(found) else pd.DataFrame(columns=["number", "at", "who", "what", "detail", "door"]))
-
-
-def _every(scope: Scope, asked: Wanted) -> Iterator[Entry]:
-    after: tuple[datetime, UUID] | None = None
-    while True:
-        with transaction(scope) as tx:
-            page = audit.page(tx, asked, after=after, limit=audit.LIMIT)
-        yield from page.entries
-        if page.after is None:
-            return
-        after = page.after

@@ -7,6 +7,7 @@ from uuid import UUID
 import streamlit as st
 
 from nexus_core import runs_query
+from nexus_core.runs import Run
 from nexus_core.runs_query import Asked
 from pages.components import session
 from pages.components.runs_words import SHOWN, columns
@@ -29,6 +30,12 @@ def shown_columns() -> list[str]:
     known = columns()
     chosen = st.query_params.get("columns", "").split(",")
     return [name for name in known if name in chosen] or list(SHOWN)
+
+
+def fitting(columns: Sequence[str], runs: Sequence[Run]) -> list[str]:
+    """The columns without that of errors, unless somebody chose it, where nothing of a page went wrong."""
+    wrong = "columns" in st.query_params or any(run.status in ("failed", "blocked") or run.error_type for run in runs)
+    return [name for name in columns if wrong or name != "error"]
 
 
 def move(changes: Mapping[str, Sequence[str]]) -> None:

@@ -8,23 +8,25 @@ from uuid import UUID
 import pandas as pd
 import streamlit as st
 
-from nexus_core import costs, panels, ranges, replica, runs_list, runs_query
-from nexus_core.database import Transaction
+from nexus_core import costs, panels, ranges, replica, runs_look, runs_query
 from nexus_core.i18n import _
 from nexus_core.runs import Run
 from nexus_core.runs_list import Page
 from nexus_core.runs_query import Asked
 from pages.components import figures, runs_state, runs_words, session
+from pages.components.markdown import label
 
 ROWS = 50
 LIVE = 2.0
 """Seconds between two drawings while a run of the page is running."""
 _IDS = {"project": "project_id", "agent": "agent_id", "person": "user_id", "task": "task_id"}
 _WIDTHS = {
-    "when": 126, "status": 94, "what": 174, "model": 138, "agent": 78, "person": 70, "input": 74, "output": 82,
-    "cost": 76, "duration": 76, "first": 74, "error": 220, "answer": 260, "attempt": 70, "cached": 90, "reasoning": 90,
+    "when": 126, "status": 94, "error": 140, "model": 118, "agent": 74, "person": 70, "input": 60, "output": 60,
+    "cost": 76, "duration": 76, "first": 90, "answer": 260, "attempt": 70, "cached": 72, "reasoning": 90,
 }  # fmt: skip
-"""Pixels; together the usual ones have room on a common screen."""
+"""Pixels; what was asked gets the rest of ROOM."""
+ROOM, LEAST = 1004, 110
+"""Pixels of the table at 1440, the whole window with its navigation; and of what was asked, at least."""
 _TINTS = {
     "failed": "rgba(214, 69, 50, 0.10)",
     "blocked": "rgba(214, 130, 40, 0.10)",
@@ -34,49 +36,63 @@ _TINTS = {
 
 def draw(asked: Asked, columns: Sequence[str]) -> None:
     """The page that is asked for, and the way to the next one."""
-    page, names = _read(asked)
-    if any(run.status == "running" for run in page.runs):
+    page, at_once = _look(asked)
+    if at_once and any(run.status == "running" for run in page.runs):
         st.fragment(run_every=LIVE)(_followed)(asked, columns)
     elif page.runs:
-        _table(asked, columns, page.runs, names, "runs_table")
+        _table(asked, columns, page.runs, _names(page), "runs_table")
     elif not page.reached:
         _nothing(asked)
     _ways_on(asked, page)
 
 
-def _read(asked: Asked) -> tuple[Page, dict[UUID, str]]:
-    def read(tx: Transaction) -> tuple[Page, dict[UUID, str]]:
-        page = runs_list.page(
-            tx, asked.span, asked.filters, search=asked.search, unpriced=asked.unpriced, after=asked.after, limit=ROWS
-        )
-        ids = {getattr(run, column) for run in page.runs for column in _IDS.values()}
-        return page, costs.names(tx, list(ids))
+def _look(asked: Asked) -> tuple[Page, bool]:
+    """The page, and whether it was there at once: what is rare is looked for, and one sees how far back."""
+    progress = st.empty()
+    steps = runs_look.look(session.scope(), asked, limit=ROWS)
+    page = next(steps)
+    at_once = page.reached is None
+    while page.reached:
+        words = _("{n} found so far").format(n=len(page.runs))
+        back = _("Looking back: {when}").format(when=_when(asked, page.reached))
+        progress.markdown(f":material/hourglass_top: :shimmer[{label(f'{back} · {words}')}]")
+        following = next(steps, None)
+        if following is None:
+            break
+        page = following
+    progress.empty()
+    return page, at_once
 
-    return replica.read(session.scope(), read)
+
+def _names(page: Page) -> dict[UUID, str]:
+    ids = {getattr(run, column) for run in page.runs for column in _IDS.values()}
+    return replica.read(session.scope(), lambda tx: costs.names(tx, list(ids)))
 
 
 def _followed(asked: Asked, columns: Sequence[str]) -> None:
     """The table while a run of it is running; then the whole page is drawn again, and follows no more."""
-    page, names = _read(asked)
+    page = next(runs_look.look(session.scope(), asked, limit=ROWS))
     if not any(run.status == "running" for run in page.runs):
         st.rerun()
     # A key of its own: clicks in a table that was a fragment's go on to that fragment, which is gone by then.
-    _table(asked, columns, page.runs, names, "runs_table_live")
+    _table(asked, columns, page.runs, _names(page), "runs_table_live")
     st.caption(":shimmer[" + _("Running ones are followed live.") + "]")
 
 
 def _table(asked: Asked, columns: Sequence[str], runs: Sequence[Run], names: dict[UUID, str], key: str) -> None:
     zone = ranges.zone_of(asked.span.zone)
+    columns = runs_state.fitting(columns, runs)
     rows = [{name: _cell(run, name, names, zone) for name in columns} for run in runs]
     tints = [f"background-color: {_TINTS[run.status]}" if run.status in _TINTS else "" for run in runs]
     frame = pd.DataFrame(rows, columns=list(columns))
+    one_year = asked.span.first.year == asked.span.last.year
     chosen = st.dataframe(
         frame.style.apply(lambda _column: tints),
         key=key,
         hide_index=True,
         height="content",
         row_height=34,
-        column_config=_config(columns),
+        column_config=_config(columns, one_year),
         on_select="rerun",
         selection_mode="single-cell",
         placeholder="",
@@ -128,11 +144,13 @@ def _duration(run: Run) -> int | None:
     return run.duration_ms
 
 
-def _config(columns: Sequence[str]) -> dict[str, Any]:
-    names, kinds = runs_words.columns(), st.column_config
+def _config(columns: Sequence[str], one_year: bool) -> dict[str, Any]:
+    names, full, kinds = runs_words.heads(), runs_words.columns(), st.column_config
+    widths = _WIDTHS | ({"when": 104} if one_year else {})
+    widths["what"] = max(LEAST, ROOM - sum(widths.get(name, LEAST) for name in columns if name != "what"))
     found: dict[str, Any] = {}
     for name in columns:
-        width = _WIDTHS.get(name)
+        width = widths.get(name)
         if name == "status":
             states = panels.statuses()
             found[name] = kinds.MultiselectColumn(
@@ -142,11 +160,13 @@ def _config(columns: Sequence[str]) -> dict[str, Any]:
                 color=[runs_words.COLOURS[key] for key in states],
             )
         elif name == "when":
-            found[name] = kinds.DatetimeColumn(names[name], width=width, format="YYYY-MM-DD HH:mm")
+            found[name] = kinds.DatetimeColumn(
+                names[name], width=width, format="MMM D, HH:mm" if one_year else "YYYY-MM-DD HH:mm"
+            )
         elif name in ("duration", "first"):
             found[name] = kinds.NumberColumn(names[name], format="%.1f s", width=width)
         elif name in ("input", "output", "cached", "reasoning", "attempt"):
-            found[name] = kinds.NumberColumn(names[name], format="localized", width=width)
+            found[name] = kinds.NumberColumn(names[name], format="localized", width=width, help=full[name])
         else:
             found[name] = kinds.TextColumn(names[name], width=width, alignment="right" if name == "cost" else None)
     return found
@@ -164,11 +184,10 @@ def _nothing(asked: Asked) -> None:
 
 
 def _ways_on(asked: Asked, page: Page) -> None:
-    zone = ranges.zone_of(asked.span.zone)
     if page.reached:
-        back = f"{page.reached.astimezone(zone):%Y-%m-%d %H:%M}"
-        words = _("Looked back to {when}; what fits is rare here.").format(when=back)
-        st.info(words, icon=":material/hourglass_top:")
+        words = _("Looked for {n} seconds, back to {when}; older runs were not looked at yet.")
+        told = words.format(n=round(runs_look.PATIENCE), when=_when(asked, page.reached))
+        st.warning(told, icon=":material/hourglass_bottom:")
     with st.container(horizontal=True, vertical_alignment="center"):
         if asked.after:
             st.button(
@@ -178,3 +197,7 @@ def _ways_on(asked: Asked, page: Page) -> None:
             words = _("Look further back") if page.reached else _("Older")
             older = {"after": [runs_query.cursor_text(page.after)]}
             st.button(words, icon=":material/chevron_right:", key="runs_older", on_click=runs_state.move, args=(older,))
+
+
+def _when(asked: Asked, at: datetime) -> str:
+    return f"{at.astimezone(ranges.zone_of(asked.span.zone)):%Y-%m-%d %H:%M}"

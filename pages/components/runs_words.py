@@ -40,14 +40,19 @@ def value(dimension: str, text: str, found: Choices) -> str:
 def columns() -> dict[str, str]:
     """The columns of the table, in their order."""
     return {
-        "when": _("When"), "status": _("Status"), "what": _("Asked"), "model": _("Model"), "agent": _("Agent"),
-        "person": _("Person"), "input": _("Tokens in"), "output": _("Tokens out"), "cost": _("Cost"),
-        "duration": _("Duration"), "first": _("First token"), "error": _("Error"), "answer": _("Answered"),
+        "when": _("When"), "status": _("Status"), "what": _("Asked"), "error": _("Error"), "model": _("Model"),
+        "agent": _("Agent"), "person": _("Person"), "input": _("Tokens in"), "output": _("Tokens out"),
+        "cost": _("Cost"), "duration": _("Duration"), "first": _("First token"), "answer": _("Answered"),
         "project": _("Project"), "task": _("Task"), "kind": _("Kind"), "provider": _("Provider"),
         "runtime": _("Runtime"), "profile": _("Profile"), "attempt": _("Attempt"), "cached": _("Cached tokens"),
         "reasoning": _("Reasoning tokens"), "id": _("Id"),
     }  # fmt: skip
 
 
-SHOWN = ("when", "status", "what", "model", "agent", "person", "input", "output", "cost", "duration", "error")
-"""The columns that are shown where nobody chose others."""
+SHOWN = ("when", "status", "what", "error", "model", "agent", "person", "input", "output", "cost", "duration")
+"""The columns that are shown where nobody chose others; that of errors where something went wrong."""
+
+
+def heads() -> dict[str, str]:
+    """What stands above narrow columns; their names are told on hovering."""
+    return columns() | {"input": _("In"), "output": _("Out"), "cached": _("Cached"), "reasoning": _("Reasoning")}

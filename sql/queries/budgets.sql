@@ -1,7 +1,8 @@
 -- name: all
 -- Every budget, with what its target is called.
 SELECT b.id, b.scope, coalesce(b.project_id, b.agent_id, b.user_id) AS target_id,
-       coalesce(p.name, a.name, nullif(u.name, ''), u.email) AS target_name, b.amount, b.warn_shares, b.blocks, b.unknown_price
+       coalesce(p.name, a.name, nullif(u.name, ''), u.email) AS target_name, b.amount, b.warn_shares, b.blocks, b.unknown_price,
+       b.updated_at
 FROM budgets b
 LEFT JOIN projects p ON p.workspace_id = b.workspace_id AND p.id = b.project_id
 LEFT JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
@@ -12,11 +13,19 @@ ORDER BY array_position(ARRAY['workspace', 'project', 'agent', 'person'], b.scop
 -- name: hold_on
 -- The budgets that a run counts against, held until the transaction ends, always in the same order.
 SELECT b.id, b.scope, coalesce(b.project_id, b.agent_id, b.user_id) AS target_id, CAST(NULL AS text) AS target_name,
-       b.amount, b.warn_shares, b.blocks, b.unknown_price
+       b.amount, b.warn_shares, b.blocks, b.unknown_price, b.updated_at
 FROM budgets b
 WHERE b.workspace_id = :workspace_id
   AND (b.scope = 'workspace' OR b.project_id = :project_id OR b.agent_id = :agent_id OR b.user_id = :person_id)
 ORDER BY b.id
+FOR UPDATE;
+
+-- name: held_for_change
+-- One budget, held until the transaction ends, so that nobody changes it in between.
+SELECT b.id, b.scope, coalesce(b.project_id, b.agent_id, b.user_id) AS target_id, CAST(NULL AS text) AS target_name,
+       b.amount, b.warn_shares, b.blocks, b.unknown_price, b.updated_at
+FROM budgets b
+WHERE b.workspace_id = :workspace_id AND b.id = :id
 FOR UPDATE;
 
 -- name: set

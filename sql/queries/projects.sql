@@ -30,12 +30,18 @@ WHERE workspace_id = :workspace_id AND id = :id AND updated_at = :unchanged_sinc
 RETURNING id, name, description, status, auto_propose, created_at, updated_at;
 
 -- name: tasks
--- A project's tasks, the open ones first.
+-- A project's tasks, the open ones first; from below one on.
 SELECT id, project_id, title, notes, status, created_at, updated_at, closed_at
 FROM tasks
 WHERE workspace_id = :workspace_id AND project_id = :project_id
   AND (NOT CAST(:open_only AS boolean) OR status IN ('open', 'in_progress'))
-ORDER BY status IN ('done', 'cancelled'), created_at DESC, id DESC;
+  AND (CAST(:before AS uuid) IS NULL
+       OR (status NOT IN ('done', 'cancelled'), created_at, id)
+          < (SELECT b.status NOT IN ('done', 'cancelled'), b.created_at, b.id
+             FROM tasks b
+             WHERE b.workspace_id = :workspace_id AND b.project_id = :project_id AND b.id = CAST(:before AS uuid)))
+ORDER BY status IN ('done', 'cancelled'), created_at DESC, id DESC
+LIMIT CAST(:limit AS integer);
 
 -- name: create_task
 INSERT INTO tasks (workspace_id, id, project_id, title, notes, created_by)

@@ -1,7 +1,7 @@
 -- name: create
 INSERT INTO workspaces (id, slug, name, time_zone)
 VALUES (:id, :slug, :name, :time_zone)
-RETURNING id, slug, name, time_zone;
+RETURNING id, slug, name, time_zone, updated_at;
 
 -- name: create_once
 -- Two processes that start at once make one.
@@ -10,15 +10,16 @@ VALUES (:id, :slug, :name)
 ON CONFLICT (slug) DO NOTHING;
 
 -- name: get
-SELECT id, slug, name, time_zone FROM workspaces WHERE id = :workspace_id;
+SELECT id, slug, name, time_zone, updated_at FROM workspaces WHERE id = :workspace_id;
 
 -- name: update
-UPDATE workspaces SET name = :name, time_zone = :time_zone WHERE id = :workspace_id
-RETURNING id, slug, name, time_zone;
+UPDATE workspaces SET name = :name, time_zone = :time_zone, updated_at = clock_timestamp()
+WHERE id = :workspace_id AND updated_at = coalesce(CAST(:unchanged_since AS timestamptz), updated_at)
+RETURNING id, slug, name, time_zone, updated_at;
 
 -- name: by_slug
 -- For the system's scope, before any workspace is known.
-SELECT id, slug, name, time_zone FROM workspaces WHERE slug = :slug;
+SELECT id, slug, name, time_zone, updated_at FROM workspaces WHERE slug = :slug;
 
 -- name: lock
 -- Others who would seed the same workspace wait until this transaction ends.

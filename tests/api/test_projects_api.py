@@ -45,6 +45,11 @@ def test_projects_and_tasks(client: TestClient) -> None:
     done = client.patch(f"/api/tasks/{task.json()['id']}", json={"status": "done"}).json()
     assert done["status"] == "done" and done["closed_at"]
     assert client.get(f"{path}/tasks").json() == [done] and client.get(f"{path}/tasks?open_only=true").json() == []
+    made = [client.post(f"{path}/tasks", json={"title": f"{n}"}).json()["id"] for n in range(3)]
+    pages = [client.get(f"{path}/tasks?limit=2").json()]
+    pages.append(client.get(f"{path}/tasks?limit=2&before={pages[0][-1]['id']}").json())
+    assert [one["id"] for page in pages for one in page] == [*reversed(made), done["id"]]
+    assert client.get(f"{path}/tasks?before={uuid4()}").status_code == 404
     assert client.patch(f"/api/tasks/{uuid4()}", json={"status": "done"}).status_code == 404
     odd = client.patch(f"/api/tasks/{done['id']}", json={"status": "closed"})
     assert (odd.status_code, odd.json()["error"]["field"]) == (422, "status")

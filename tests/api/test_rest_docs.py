@@ -5,6 +5,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,24 @@ from nexus_core.database import ROOT
 from tests.api.test_served import Served, serve
 
 PAGE = (ROOT / "docs" / "rest.md").read_text("utf-8")
+CONTRACT = """
+GET /health
+GET POST /api/agents
+GET PATCH DELETE /api/agents/{id}
+GET /api/conversations
+GET /api/conversations/active
+GET /api/conversations/{id}/messages
+GET PUT /api/projects/{id}/memory
+GET POST /api/projects/{id}/conversations
+GET PATCH /api/project-conversations/{id}
+GET POST /api/project-conversations/{id}/messages
+GET POST /api/projects/{id}/assistant-runs
+POST GET /api/projects
+POST GET /api/projects/{id}/tasks
+POST /api/chat
+"""
+MANAGED = 27
+"""Answers of the page's last three sections."""
 SERVER = "NEXUS=http://localhost:8501\n"
 __all__ = ["serve"]
 
@@ -36,9 +55,14 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     told = [json.loads(line) for line in printed if line.startswith(("{", "["))]
     enveloped = [one["data"] for one in told if isinstance(one, dict) and "success" in one]
     assert all(one["success"] for one in told if isinstance(one, dict) and "success" in one)
+    enveloped, managed = enveloped[:-MANAGED], enveloped[-MANAGED:]
+    _managed(managed)
     health, ana, active, ada, listed, stopped, *of_conversations, decided, begun, made = enveloped
     assert begun == {"begun": True} and [(one["fromSeq"], one["toSeq"]) for one in made] == [(1, 4)]
-    found, tagged, by_tag, fork, trashed, trash, restored, imported, links, withdrawn, *of_tokens = of_conversations
+    found, tagged, by_tag, fork, trashed, trash, restored, *others = of_conversations
+    one, versions, gauge, going, changed, words, imported, links, withdrawn, *of_tokens = others
+    assert versions == [one] and (gauge["mode"], going["conversations"], changed) == ("session", 1, {"changed": 1})
+    assert [word["name"] for word in words] == ["demo", "intro"]
     by_token, revoked, me, sessions = of_tokens
     assert [one["name"] for one in by_token] == ["Ada"] and set(revoked) == {"id"} and printed.count("401") == 1
     assert (me["role"], me["isLocalOwner"], sessions) == ("admin", True, [])
@@ -55,8 +79,15 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     assert [one["sessionId"] for one in listed] == ["my-session"] and stopped == {"stopped": False}
     assert "Lisbon" in decided["assistantMessage"]["content"] and decided["run"]["costEstimate"] == 0
     plain = [one for one in told if isinstance(one, list) or "success" not in one]
-    replaced, memory, message, messages, run, runs, started, ended, *later = plain
-    diff, restored, revisions, then, _said, task, asked, proposal, accepted, folded, rules, due = later
+    replaced, memory, message, messages, told_of, talk, talks, projects, tasks, run, runs, started, ended, *later = (
+        plain
+    )
+    diff, restored, revisions, then, _said, task, asked, proposal, accepted, *later = later
+    weight, known, forgotten, ledger, whole, folded, rules, due = later
+    assert weight[0]["tokens"] > 0 and known["entries"][0]["field"] and forgotten["open_questions"] == []
+    assert ledger["after"] and whole["run"]["id"] == ended["id"] and len(ledger["runs"]) == 1
+    assert told_of == talk == talks[0] and talk["summary_md"] and len(talks) == 1
+    assert [one["name"] for one in projects] == ["Apollo"] and [one["id"] for one in tasks] == [task["id"]]
     assert [rule["delete_after_days"] for rule in rules] == [730] and set(folded) == {"run_id"}
     assert [(one["archives"], one["deletes"]) for one in due] == [(0, 0)] and "204" in printed
     assert replaced == memory and memory["version"] == 2
@@ -72,6 +103,43 @@ def test_the_commands_do_what_the_page_says(printed: list[str]) -> None:
     assert {row[0] for row in exported} == {run["id"], ended["id"]}
     events = [line.removeprefix("data: ") for line in printed if line.startswith("data: ")]
     assert events[-1] == "[DONE]" and "Ana" in "".join(json.loads(one).get("delta", "") for one in events[:-1])
+
+
+def _managed(told: list[Any]) -> None:
+    """The sections on costs, settings and the audit."""
+    costs, _failed, choices, table, view, views, missing, price, prices, changes, undone, *settings = told
+    assert costs["total"]["runs"] == sum(one["runs"] for one in costs["series"]) > 0
+    assert sum(row["cost"] or 0 for row in table["rows"]) == costs["total"]["cost"] and choices["values"]["model"]
+    assert views == [view] and [one["model"] for one in missing] == ["openai/gpt-4o-mini"]
+    assert prices["own"] == [price] and price["version"] == 1
+    assert sum(one["runs"] for one in changes) == undone["runs"] > 0 and undone["undoneAt"]
+    mine, workspace, _providers, profile, tried, budget, budgets, deleted, *agents, entries, proof, checks, proved = (
+        settings
+    )
+    assert mine[0]["slug"] == "default" and workspace["timeZone"] == "Europe/Berlin"
+    assert profile["name"] == "What we said" and tried["answer"] and tried["run"]["status"] == "succeeded"
+    assert (budgets, deleted, budget["amount"]) == ([budget], {"id": budget["id"]}, 250)
+    changed, copy, known, gone = agents
+    assert changed == copy and copy in known and (copy["name"], gone["id"]) == ("Bea", copy["id"])
+    assert [entry["action"] for entry in entries] == ["delete", "set"] and proof["holds"]
+    assert {one["state"] for one in proved} == {"well"} and len(checks) == 6
+
+
+def test_the_page_shows_everything_that_the_contract_names() -> None:
+    """So that each of its addresses is asked for above, by curl, without a token."""
+    promised = {
+        (method, path.replace("{id}", "{}"))
+        for methods, path in re.findall(r"((?:[A-Z]+ )+)(/\S+)", CONTRACT)
+        for method in methods.split()
+    }
+    commands = " ".join(re.findall(r"^```bash\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)).replace("\\\n", " ")
+    said = re.findall(r"\b(curl|post|patch)\b([^\n;|]*?)\$NEXUS(/[^\s\"'?|)]*)", commands)
+    methods = {"post": "POST", "patch": "PATCH"}
+    shown = {
+        (methods.get(how) or re.findall(r"-X (\w+)", options + " -X GET")[0], re.sub(r"\$[A-Z]+", "{}", path))
+        for how, options, path in said
+    }
+    assert promised - shown == set() and len(promised) == 24
 
 
 def test_the_owners_door_is_closed_to_other_sites(serve: Callable[..., Served]) -> None:

@@ -1,4 +1,4 @@
-"""The Costs page in a real Chromium: a bar leads to its runs, a cell to its hours, and a hidden tab is quiet."""
+"""The Costs page in a real Chromium: pictures, the way from a bar and a cell to the runs, a quiet hidden tab."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -46,11 +46,25 @@ def middle(page: Page, place: Locator) -> None:
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
+def _saved_as_picture(page: Page) -> None:
+    """The camera in a chart's corner saves what it shows, at twice its size."""
+    chart = page.locator(".st-key-costs_panel_spend .js-plotly-plot")
+    box = chart.bounding_box()
+    assert box
+    chart.hover()
+    with page.expect_download(timeout=PATIENCE) as found:
+        page.locator(".st-key-costs_panel_spend .modebar-btn").click()
+    picture = found.value.path().read_bytes()
+    assert found.value.suggested_filename.endswith(".png") and picture[:8] == b"\x89PNG\r\n\x1a\n"
+    assert abs(int.from_bytes(picture[16:20], "big") - 2 * box["width"]) < 4, "its width stands in its header"
+
+
 def test_clicks_lead_to_the_runs_and_back(app: App, page: Page) -> None:
     page.goto(f"{app.address}/costs?range=30d&by=kind")
     bars = page.locator(".st-key-costs_panel_spend .barlayer .point path")
     expect(bars).to_have_count(22, timeout=PATIENCE)
     settle(page)
+    _saved_as_picture(page)
     now = datetime.now(UTC)
     place = (now.isoweekday() - 1) * 24 + now.hour
     middle(page, page.locator(".st-key-costs_panel_clock .scatterlayer .point").nth(place))

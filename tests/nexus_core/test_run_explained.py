@@ -20,6 +20,7 @@ from nexus_core import (
     runs,
     runs_export,
     runs_list,
+    runs_look,
     telemetry,
 )
 from nexus_core.database import Scope, transaction
@@ -183,6 +184,11 @@ def test_pages_that_no_index_leads_to_are_short_and_together_whole(
             assert len(found) == len({one.id for one in found}) == number
             assert [one.created_at for one in found] == sorted((one.created_at for one in found), reverse=True)
             assert (pages > 3) == (patience < 0)
+            steps = list(runs_look.look(scope, Asked(SPAN, filters, "needle"), limit=10, patience=60))
+            assert [one.id for one in steps[-1].runs] == [one.id for one in found] and steps[-1].after is None
+            assert (len(steps) > 3) == (patience < 0) and sorted(steps, key=lambda one: len(one.runs)) == steps
+            (first,) = runs_look.look(scope, Asked(SPAN, filters, "needle"), limit=10, patience=-1)
+            assert first == steps[0] and (first.reached is None) == (patience > 0)
 
 
 def test_a_run_moves_on_by_its_states_alone(scope: Scope, operator: Scope) -> None:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from nexus_core import pricing, projects, runs
+from nexus_core import pricing, projects, runs, runs_list, runs_look
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from pages.components import runs_table
@@ -110,6 +110,22 @@ def test_pages_by_cursor_show_every_run_once(
     assert len(found) == 8 and set(found) == made and page.query_params["after"]
     page.button(key="runs_newest").click().run()
     assert [row["id"] for row in rows(page)] == found[:3]
+    assert "error" not in rows(open_page(viewer, PAGE))[0], "nothing went wrong, so there is nothing to tell"
+
+
+def test_a_rare_word_is_one_search_that_says_how_far_it_came(
+    viewer: Scope, some: Any, open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in ((runs_list, "PATIENCE"), (runs_list, "FIRST_STRETCH"), (runs_list, "STRETCH")):
+        monkeypatch.setattr(module, name, -1.0 if name == "PATIENCE" else 1)
+    page = open_page(viewer, PAGE, q="old", range="365d")
+    assert [row["what"] for row in rows(page)] == ["old"] and not page.warning
+    monkeypatch.setattr(runs_look, "PATIENCE", -1.0)
+    page = open_page(viewer, PAGE, q="old", range="365d")
+    assert not rows(page) and "older runs were not looked at" in page.warning[0].value
+    monkeypatch.setattr(runs_look, "PATIENCE", 20.0)
+    page.button(key="runs_older").click().run()
+    assert [row["what"] for row in rows(page)] == ["old"]
 
 
 def test_an_empty_ledger_and_broken_addresses_are_kind(viewer: Scope, open_page: Any) -> None:
