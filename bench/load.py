@@ -41,7 +41,7 @@ class Load:
     programs: int = 10
     seconds: float = 30.0
     pace: float = 20.0
-    spread: float = 5.0
+    spread: float = 10.0
 
     @property
     def chunks(self) -> int:
