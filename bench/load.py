@@ -41,7 +41,7 @@ class Load:
     programs: int = 10
     seconds: float = 30.0
     pace: float = 20.0
-    spread: float = 5.0
+    spread: float = 10.0
 
     @property
     def chunks(self) -> int:
@@ -276,11 +276,12 @@ def main() -> None:
     """Print the figures, or with --json the promised ones as JSON."""
     parser = argparse.ArgumentParser(prog="python -m bench.load", description=__doc__)
     parser.add_argument("--people", type=int, default=50, help="how many stream at once")
-    parser.add_argument("--programs", type=int, default=10, help="how many of them are programs, over HTTP")
+    parser.add_argument("--programs", type=int, help="how many of them are programs, over HTTP (default: a fifth)")
     parser.add_argument("--seconds", type=float, default=30.0, help="how long one answer streams")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     arguments = parser.parse_args()
-    found = measure(Load(arguments.people, arguments.programs, arguments.seconds))
+    programs = arguments.people // 5 if arguments.programs is None else arguments.programs
+    found = measure(Load(arguments.people, min(programs, arguments.people - 1), arguments.seconds))
     promised = ("people", "lost_chunks", "script_p95_ms", "first_chunk_p95_ms", "rss_per_session_mb")
     if arguments.json:
         print(json.dumps({name: found[name] for name in promised}))

@@ -13,7 +13,7 @@ from nexus_core.errors import Conflict, Forbidden, Invalid, NotFound
 from nexus_core.i18n import _
 from nexus_core.people import Account, Person
 from nexus_core.sessions import Session
-from nexus_core.signin import PER_ADDRESS, note, within
+from nexus_core.signin import PER_ACCOUNT, PER_ADDRESS, note, within
 
 PATH = "/welcome/"
 INVITED_DAYS = 7
@@ -171,6 +171,25 @@ def choose_password(code: str, password: str, address: str = "", user_agent: str
         sessions.revoke_all(tx, person.id)
         note(tx, "set_password", person.id, address)
         return sessions.create(tx, person.id, "password", user_agent=user_agent, address=address)
+
+
+def change_password(scope: Scope, current: str, password: str, *, keep: str | None = None) -> None:
+    """Change one's own password, given the current one; ends one's other sessions, but that of the token `keep`.
+
+    Raises Forbidden for who came with a token, Invalid for a wrong or a too short one, TooMany.
+    """
+    if scope.token_id or not scope.user_id:
+        raise Forbidden(_("A token can't change a password: sign in for that."))
+    within(PER_ACCOUNT, "change", str(scope.user_id))
+    with transaction(Scope(None, scope.user_id, "system", scope.door)) as tx:
+        known = people.credentials(tx, people.get(tx, scope.user_id).email)
+    if known is None or not passwords.verify(known.password_hash, current):
+        raise Invalid(_("This is not your current password."), field="current")
+    hashed = passwords.hash_(password)
+    with transaction(Scope(None, scope.user_id, "system", scope.door)) as tx:
+        people.set_password(tx, scope.user_id, hashed)
+        sessions.revoke_all(tx, scope.user_id, keep=keep)
+        note(tx, "set_password", scope.user_id, "")
 
 
 @contextmanager

@@ -6,14 +6,27 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
-from nexus_core import asking, conversations, memories, messages, projects, proposals, recall, rollup, runs, search
+from nexus_core import (
+    asking,
+    conversations,
+    embedding,
+    memories,
+    messages,
+    projects,
+    proposals,
+    recall,
+    rollup,
+    runs,
+    search,
+)
 from nexus_core import suggestions as suggestions_
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.entries import DETAIL, LISTS, MAIN, SETTLED, by_key, is_web, main_text
 from nexus_core.errors import Invalid, NotFound
 from nexus_core.i18n import _
+from nexus_core.meaning import Floats
 from nexus_core.memories import Memory
 from nexus_core.projects import Project
 from nexus_core.proposals import Line
@@ -49,6 +62,14 @@ class Search(Arguments):
     query: Words = Field(min_length=1, max_length=2_000, description="A question or words, in any language.")
     project: Words | None = Field(None, description="A project's name or id; left out: everything you may read.")
     limit: Few = Field(8, description="At most so many passages.")
+    _vector: Floats | None = PrivateAttr(None)
+
+    def understand(self, scope: Scope) -> None:
+        """Find out what the query means, for the project that it is about; a call to a model where one is set."""
+        if embedding.model() and self.project is not None:
+            with transaction(scope) as tx:
+                project_id = _project(tx, self.project).id
+            self._vector = recall.meant(scope, self.query, project_id)
 
 
 class Change(Arguments):
@@ -108,6 +129,8 @@ class Tool:
 def call(scope: Scope, tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
     """Run a tool for whoever asks; raises NexusError, and pydantic's ValidationError for wrong arguments."""
     arguments = tool.takes.model_validate(given)
+    if isinstance(arguments, Search):
+        arguments.understand(scope)
     with transaction(scope) as tx:
         return tool.run(tx, arguments)
 
@@ -118,7 +141,7 @@ def _search(tx: Transaction, given: Search) -> dict[str, Any]:
         return {"memory": [], "passages": [_hit(hit) for hit in hits]}
     project = _project(tx, given.project)
     known = asking.about(tx, project.id, given.query).entries
-    said = recall.passages(tx, given.query, project.id, limit=given.limit)
+    said = recall.passages(tx, given.query, project.id, limit=given.limit, vector=given._vector)
     return {
         "memory": [{"part": one.field, "entry": one.entry} for one in known],
         "passages": [

@@ -55,6 +55,21 @@ def _rate(value: str) -> str | None:
     return value
 
 
+def _issuer(value: str) -> str:
+    parts = urlsplit(value)
+    loopback = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if parts.scheme != "https" and not (parts.scheme == "http" and loopback):
+        raise ValueError(_("it must look like {example}").format(example="https://login.example.com/realm"))
+    return value.rstrip("/")
+
+
+def _groups(value: str) -> str:
+    for pair in filter(None, (one.strip() for one in value.split(","))):
+        if pair.rpartition("=")[2].strip() not in ("viewer", "operator", "admin") or pair.startswith("="):
+            raise ValueError(_("it must look like {example}").format(example="nexus-admins=admin, staff=operator"))
+    return value
+
+
 Rate = Annotated[str | None, AfterValidator(lambda value: value and _rate(value))]
 
 
@@ -74,6 +89,9 @@ class Settings(BaseSettings):
     or "600/minute", None (off) without limit; `max_body_mb` (NEXUS_MAX_BODY_MB) how large a request may be, in MiB.
     `embedding_model` (NEXUS_EMBEDDING_MODEL), litellm's name of one, tells what messages mean instead of the built-in
     model; `embedding_api_base` is the address of a server of one's own for it.
+
+    `oidc_…` (NEXUS_OIDC_…) let people sign in by an OpenID Connect provider, when `oidc_issuer` and `oidc_client_id`
+    are set: see docs/people.md.
     """
 
     model_config = SettingsConfigDict(
@@ -90,6 +108,15 @@ class Settings(BaseSettings):
     rate_token: Rate = "600/minute"
     rate_person: Rate = "600/minute"
     rate_address: Rate = "3000/minute"
+    oidc_issuer: Annotated[str, AfterValidator(_issuer)] | None = None
+    oidc_client_id: str = ""
+    oidc_client_secret: SecretStr | None = None
+    oidc_name: str = ""
+    oidc_scopes: str = "openid email profile"
+    oidc_workspace: str = "default"
+    oidc_default_role: Literal["viewer", "operator", "admin"] | None = None
+    oidc_groups_claim: str = "groups"
+    oidc_groups: Annotated[str, AfterValidator(_groups)] = ""
     max_body_mb: int = Field(default=4, ge=1, le=1024)
     secret: SecretStr | None = Field(default=None, min_length=16)
     metrics_token: SecretStr | None = Field(default=None, min_length=16)

@@ -11,11 +11,12 @@ from typing import Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from nexus_core import llm, memories, messages, parts, recall, runs, sections, summaries, tokens, tools
+from nexus_core import embedding, llm, memories, messages, parts, recall, runs, sections, summaries, tokens, tools
 from nexus_core.builtin import MODEL as BUILTIN
 from nexus_core.builtin import Passage
-from nexus_core.database import Transaction
+from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.errors import NexusError
+from nexus_core.meaning import Floats
 from nexus_core.memories import Memory
 from nexus_core.recall import Passage as Recalled
 from nexus_core.refusals import is_gone
@@ -85,11 +86,20 @@ def digest(messages: Sequence[dict[str, Any]]) -> list[str]:
     return [sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16] for part in (messages[:1], messages[1:])]
 
 
-def build(tx: Transaction, turn: Turn, *, share: float = 1.0) -> Context:
+def meant(scope: Scope, turn: Turn) -> Floats | None:
+    """What a turn's question means to the embedding model that is set: a call, so outside every transaction."""
+    if not (embedding.model() and turn.project_id and turn.setup.recall):
+        return None
+    with transaction(scope) as tx:
+        asked = messages.page(tx, turn.conversation_id, before=turn.question_seq + 1, limit=1)
+    return recall.meant(scope, asked[-1].body if asked else "", turn.project_id)
+
+
+def build(tx: Transaction, turn: Turn, *, share: float = 1.0, vector: Floats | None = None) -> Context:
     """Read what a turn's model call is to see; `share` below 1 makes the window smaller (a context too long).
 
-    Order: instructions, living memory at its version, summary, recalled passages, window, the new message; the
-    beginning is byte-stable from turn to turn, so that providers can cache it. Raises NotFound.
+    `vector` is what `meant` gave. Order: instructions, living memory at its version, summary, recalled passages,
+    window, the new message; the beginning is byte-stable, so that providers can cache it. Raises NotFound.
     """
     setup = turn.setup
     remembers = setup.memory_mode != "none"
@@ -104,7 +114,7 @@ def build(tx: Transaction, turn: Turn, *, share: float = 1.0) -> Context:
     fixed = sum(tokens.count(text) + tokens.MESSAGE_OVERHEAD for text in beginning if text)
     window, scale = _window(tx, turn, summary, fixed, share)
     question = parts.body(window.items[-1].parts)
-    found = _found(tx, turn, question, window) if turn.project_id and remembers and setup.recall else []
+    found = _found(tx, turn, question, window, vector) if turn.project_id and remembers and setup.recall else []
     recalled = _fitting(found or [], window)
     texts = (*beginning, sections.evidence_text(recalled))
     receipt = _receipt(turn, texts, memory, summary, recalled, window)
@@ -171,7 +181,7 @@ def _room(turn: Turn, fixed: int) -> int | None:
     return max(0, int(size * (1 - ANSWER_SHARE)) - fixed - (RECALL_TOKENS if turn.setup.recall else 0))
 
 
-def _found(tx: Transaction, turn: Turn, question: str, window: Window) -> list[Recalled] | None:
+def _found(tx: Transaction, turn: Turn, question: str, window: Window, vector: Floats | None) -> list[Recalled] | None:
     """Passages of the project's other conversations, best first; None, and a line in the log, when that failed.
 
     An answer without them is better than none; the receipt says so.
@@ -179,7 +189,8 @@ def _found(tx: Transaction, turn: Turn, question: str, window: Window) -> list[R
     limit = RECALL_PASSAGES + len(window.items)
     try:
         with tx.savepoint():
-            return recall.passages(tx, question, turn.project_id, besides=turn.conversation_id, limit=limit)
+            place: dict[str, Any] = {"besides": turn.conversation_id, "limit": limit, "vector": vector}
+            return recall.passages(tx, question, turn.project_id, **place)
     except Exception as error:
         if isinstance(error, NexusError) or is_gone(error):
             raise

@@ -261,9 +261,8 @@ def _begin(scope: Scope, snapshot: bool, of: "Source | None") -> Connection:
                 "patience": PATIENCE if scope.door in AWAITED else None,
                 "role": source.role,
             }
-            connection.execute(
-                query("database.enter_scope" if source.role else "database.enter_scope_as_owner"), values
-            )
+            statement, _names = driver_sql("database.enter_scope" if source.role else "database.enter_scope_as_owner")
+            connection.exec_driver_sql(statement, values)
             return connection
         except BaseException as error:
             if connection is not None:

@@ -40,21 +40,24 @@ def rests() -> bool:
     return time.monotonic() < _rests_until
 
 
-def ask(scope: Scope, question: str) -> "Future[Floats] | None":
+def ask(scope: Scope, question: str, project_id: UUID | None) -> "Future[Floats] | None":
     """Begin to find out what a question means; None while the last failure is near, or litellm is not loaded yet."""
     if rests() or not llm.ready():
         llm.warm()
         return None
-    return _threads.submit(lambda: vectors(replace(scope, door="worker"), [question[:ASKED]])[0])
+    asked = replace(scope, door="worker")
+    return _threads.submit(lambda: vectors(asked, [question[:ASKED]], project_id=project_id)[0])
 
 
-def vectors(scope: Scope, texts: Sequence[str]) -> list[Floats]:
+def vectors(scope: Scope, texts: Sequence[str], *, project_id: UUID | None = None) -> list[Floats]:
     """The vectors of some texts, each of length 1, by one call that the workspace's ledger and budgets know.
+
+    It counts for a project where one is given, as a question's does.
 
     Blocks: for background threads. Raises ModelFailed, for a budget that is spent, too.
     """
     read = [text[:READ] for text in texts]
-    run_id, prices = _begin(scope, read)
+    run_id, prices = _begin(scope, read, project_id)
     started = time.monotonic()
     found: list[list[float]] = []
     usage, failure = Usage(), None
@@ -74,7 +77,7 @@ def _name() -> str:
     return model() or ""
 
 
-def _begin(scope: Scope, read: Sequence[str]) -> tuple[UUID, OwnPrices]:
+def _begin(scope: Scope, read: Sequence[str], project_id: UUID | None) -> tuple[UUID, OwnPrices]:
     name = _name()
     with transaction(scope) as tx:
         run_id = runs.begin(
@@ -84,12 +87,13 @@ def _begin(scope: Scope, read: Sequence[str]) -> tuple[UUID, OwnPrices]:
             provider=llm.provider_of(name),
             runtime=llm.runtime_of(name, settings().embedding_api_base),
             profile_slug="embedding",
+            project_id=project_id,
             prompt_summary=ngettext("The meaning of {n} text", "The meaning of {n} texts", len(read)).format(
                 n=len(read)
             ),
         )
         expected = Usage(input_tokens=sum(map(count, read)), output_tokens=0, source="estimated")
-        refused = admission.ask(tx, run_id, run_id, name, expected)
+        refused = admission.ask(tx, run_id, run_id, name, expected, project_id=project_id)
         prices = pricing.load(tx)
     if refused is not None:
         _rest()

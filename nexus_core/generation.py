@@ -156,10 +156,11 @@ class Generation:
         return calls
 
     def _prepare(self) -> Context:
+        vector = context.meant(self.scope, self.turn)
         with transaction(self.scope) as tx:
             if self.turn.setup.own_prices:
                 self._own = self.bill.own = pricing.load(tx)
-            return context.build(tx, self.turn, share=self._share)
+            return context.build(tx, self.turn, share=self._share, vector=vector)
 
     def _events(self, prepared: Context, last: bool) -> AsyncIterator[Event]:
         setup = self.turn.setup

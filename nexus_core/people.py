@@ -42,7 +42,9 @@ class Member:
 
 @dataclass(frozen=True)
 class Account:
-    """A member with what is known of how they come in; the last five fields are for administrators, None for others.
+    """A member with what is known of how they come in.
+
+    The last five fields are for administrators and the person, None for others.
 
     `link_until`: until when a link works by which they choose a password. `sessions` are those that live.
     """
@@ -59,6 +61,14 @@ class Account:
     link_until: datetime | None
     last_seen_at: datetime | None
     sessions: int | None
+
+
+@dataclass(frozen=True)
+class Known:
+    """Who has an e-mail address, wherever they are; whether an identity provider has named them before."""
+
+    id: UUID
+    has_subject: bool
 
 
 @dataclass(frozen=True)
@@ -155,6 +165,22 @@ def set_link(tx: Transaction, person_id: UUID, link_hash: bytes, *, days: int) -
 def by_link(tx: Transaction, link_hash: bytes) -> Person | None:
     """Whose link it is, held until the transaction ends; None when it works no more. For the system's scope."""
     return tx.one(Person, "people.by_link", link_hash=link_hash)
+
+
+def known(tx: Transaction, email: str) -> Known | None:
+    """Who has this e-mail address, in any workspace; for the system's scope."""
+    return tx.one(Known, "people.known", email=email)
+
+
+def by_subject(tx: Transaction, issuer: str, subject: str) -> Person | None:
+    """Whom an identity provider names so; for the system's scope."""
+    return tx.one(Person, "people.by_subject", issuer=issuer, subject=subject)
+
+
+def link_subject(tx: Transaction, person_id: UUID, issuer: str, subject: str) -> None:
+    """From now on an identity provider's word is enough for this person; for the system's scope."""
+    tx.execute("people.link_subject", id=person_id, issuer=issuer, subject=subject)
+    audit.record(tx, "link_oidc", "person", person_id, {"issuer": issuer})
 
 
 def elsewhere(tx: Transaction, person_id: UUID) -> bool:

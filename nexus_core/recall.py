@@ -39,23 +39,38 @@ class Passage:
     score: float
 
 
+def meant(scope: Scope, question: str, project_id: UUID | None) -> "meaning.Floats | None":
+    """What a question means to the embedding model that is set, asked before `passages` opens a transaction.
+
+    None where the built-in model is used, which is asked there, and when it is not known in time.
+    """
+    return _result(embedding.ask(scope, question, project_id)) if embedding.model() and question.strip() else None
+
+
 def passages(
-    tx: Transaction, question: str, project_id: UUID | None, *, besides: UUID | None = None, limit: int = 8
+    tx: Transaction,
+    question: str,
+    project_id: UUID | None,
+    *,
+    besides: UUID | None = None,
+    limit: int = 8,
+    vector: "meaning.Floats | None" = None,
 ) -> list[Passage]:
     """The messages of one project (None: of this person's own space) that answer a question best, best first.
 
     By their words (BM25) and, once it is known, by their meaning, whatever the language; what stands beside a hit is
     raised with it. `besides` is the conversation that asks; what it holds is in the window already. No words, no
-    passages.
+    passages. `vector` is what `meant` gave; where an embedding model is set and it is None, words alone count.
     """
     asked = terms.question(question)
     if not asked:
         return []
-    meant = embedding.ask(tx.scope, question) if embedding.model() else meaning.ask(question)
+    built_in = None if embedding.model() else meaning.ask(question)
     place = {"project_id": project_id, "besides": besides, "limit": POOL}
     by_words = [_found(row) for row in tx.rows("recall.words", terms=asked, **place)]
     by_meaning: list[Found] = []
-    vector = _result(meant)
+    if built_in is not None:
+        vector = _result(built_in)
     if vector is not None:
         near = (
             {"code": meaning.projected(vector).code, "limit": WIDER}

@@ -35,9 +35,9 @@ class Standing:
     def notice(self) -> str:
         """What a person who reads a report should know; empty when all is well."""
         if self.state == "away":
-            return _("The read replica can't be reached; this is read from the main database.")
+            return _("The read replica can't be reached; reports come from the main database.")
         if self.state == "late":
-            return _("The read replica is too far behind; this is read from the main database.")
+            return _("The read replica is too far behind; reports come from the main database.")
         return ""
 
 

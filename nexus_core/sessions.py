@@ -81,9 +81,10 @@ def revoke(tx: Transaction, session_id: UUID, person_id: UUID) -> None:
         raise NotFound(_("There is no such session here."))
 
 
-def revoke_all(tx: Transaction, person_id: UUID, *, method: str | None = None) -> int:
-    """End every session of a person, or those of one method; returns how many there were."""
-    return tx.execute("sessions.revoke_all", person_id=person_id, method=method).rowcount
+def revoke_all(tx: Transaction, person_id: UUID, *, method: str | None = None, keep: str | None = None) -> int:
+    """End every session of a person, or those of one method, but for that of the token `keep`; returns how many."""
+    kept = _hash(keep) if keep else None
+    return tx.execute("sessions.revoke_all", person_id=person_id, method=method, keep=kept).rowcount
 
 
 def purge(tx: Transaction) -> int:

@@ -66,8 +66,9 @@ def run(scope: Scope, project_id: UUID | None, name: str, arguments: str) -> tup
 
 def _search(scope: Scope, project_id: UUID, given: dict[str, Any]) -> Any:
     query, limit = str(given.get("query") or ""), min(max(int(given.get("limit") or 5), 1), 10)
+    vector = recall.meant(scope, query, project_id)
     with transaction(scope) as tx:
-        hits = recall.passages(tx, query, project_id, limit=limit)
+        hits = recall.passages(tx, query, project_id, limit=limit, vector=vector)
     return [
         {
             "conversation_id": str(hit.conversation_id),

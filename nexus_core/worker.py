@@ -13,7 +13,7 @@ from uuid import UUID
 from nexus_core import budgets, compaction, leases, recall, retention, rollup, sessions, shelf, tags
 from nexus_core.database import Scope, transaction
 from nexus_core.draft import Live
-from nexus_core.errors import StoreUnavailable
+from nexus_core.errors import ModelFailed, StoreUnavailable
 from nexus_core.generation import Generation
 from nexus_core.turns import Turn
 
@@ -168,7 +168,7 @@ class Worker:
             found = await asyncio.to_thread(job)
             self._done[job.__name__.strip("_")] = datetime.now(UTC)
             return found
-        except StoreUnavailable as error:
+        except (ModelFailed, StoreUnavailable) as error:
             _log.warning("%s waits: %s", job.__name__, error.message)
         except Exception:  # noqa: BLE001 - a job that fails once must run again the next time
             _log.exception("%s failed", job.__name__)

@@ -50,6 +50,14 @@ def default(tx: Transaction) -> Workspace:
     return tx.get(Workspace, "workspaces.by_slug", slug=DEFAULT)
 
 
+def named(tx: Transaction, slug: str) -> Workspace:
+    """The workspace with this slug, the first one made when there is none yet; for the system's scope.
+
+    Raises NotFound.
+    """
+    return default(tx) if slug == DEFAULT else tx.get(Workspace, "workspaces.by_slug", slug=slug)
+
+
 def create(tx: Transaction, slug: str, name: str, *, time_zone: str = "UTC") -> Workspace:
     """A new workspace without members; for the system's scope. Raises Invalid, Conflict for a taken slug."""
     slug, name = slug.strip().lower(), one_line(name)

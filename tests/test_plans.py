@@ -142,6 +142,7 @@ def cases(large: Large) -> list[tuple[str, dict[str, Any], int]]:
         ("messages.user_window", long | alone | WINDOW, 2 * 42),
         ("messages.user_window", long | alone | WINDOW | {"rows": 4_002, "max_tokens": 4_000}, 2 * (81 + 64)),
         ("messages.user_window", long | nowhere | WINDOW, 2 * (41 + 41)),
+        ("programs.after", nowhere | {"heard": "nothing"}, 0),
         ("turns.load", long | {"profile_id": None}, 1),
         ("runs.recent", {"project_id": large.project, "task_id": None, "limit": 50}, 50),
     ]

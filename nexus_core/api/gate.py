@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nexus_core import signin
+from nexus_core import oidc, signin
 from nexus_core.api import html, peers, rates, shell
 from nexus_core.api.families import FAMILIES, BadToken, challenge, family
 from nexus_core.api_tokens import PREFIX
@@ -25,7 +25,7 @@ SHARED = re.compile(r"/shared/[^/]+")
 """The public page of a share, whose token is all that it asks for; nothing else under that name."""
 WELCOME = re.compile(r"/welcome/[^/]+")
 """Where an invited person chooses their password, by a link that works once."""
-PUBLIC = ("/sign-in", "/sign-out", "/setup")
+PUBLIC = ("/sign-in", "/sign-in/oidc", "/sign-in/oidc/callback", "/sign-out", "/setup")
 ASSETS = ("/static/js/", "/static/css/", "/static/media/")
 """Streamlit's own files, the same for everybody: a page that is open goes on drawing while the database is away."""
 NOT_PAGES = ("/_stcore/", "/media/", "/component/", "/static/", "/app/", "/auth/", "/oauth2callback")
@@ -123,7 +123,8 @@ class Gate:
             guarded.cookie = cookie(connection, token)
             return await to_thread.run_sync(signin.resolve, token)
         if family(connection) and not peers.is_cross_site(connection.headers, peers.allowed_hosts()):
-            return await to_thread.run_sync(signin.local_owner)
+            owner = await to_thread.run_sync(signin.local_owner)
+            return owner if owner.person.status == "active" else None
         return None
 
 
@@ -233,7 +234,7 @@ async def _turn_away(connection: HTTPConnection) -> Response:
     """What an anonymous visitor gets: a page the way to sign in, everything else the plain refusal."""
     if not _is_page(connection):
         raise Unauthenticated(_("Sign in first."))
-    known = await to_thread.run_sync(signin.administrator_exists)
+    known = oidc.configured() or await to_thread.run_sync(signin.administrator_exists)
     target = connection.url.path + (f"?{connection.url.query}" if connection.url.query else "")
     return RedirectResponse(
         f"{'/sign-in' if known else '/setup'}?next={quote(target, safe='/')}",

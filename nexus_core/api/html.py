@@ -6,6 +6,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from nexus_core import oidc
+from nexus_core.config import settings
 from nexus_core.errors import NexusError, TooMany
 from nexus_core.i18n import _
 
@@ -13,6 +15,7 @@ _environment = Environment(
     loader=PackageLoader("nexus_core.api"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
 _environment.globals["_"] = _
+_environment.globals["provider"] = lambda: oidc.configured() and (settings().oidc_name or _("single sign-on"))
 
 
 def page(template: str, status: int = HTTPStatus.OK, **values: Any) -> HTMLResponse:

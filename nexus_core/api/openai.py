@@ -1,8 +1,10 @@
 """/v1: OpenAI's chat completions and models, for clients that know nothing of Nexus."""
 
+import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
@@ -10,6 +12,7 @@ from fastapi import FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from nexus_core import __version__, answerers, completions
@@ -17,8 +20,8 @@ from nexus_core.answerers import Answerer
 from nexus_core.api import openai_errors, openai_wire
 from nexus_core.api.limits import BodyLimit, too_large
 from nexus_core.api.schema import Object, Text, Who
-from nexus_core.completions import Ask, Begun
-from nexus_core.database import Scope, transaction
+from nexus_core.completions import Ask
+from nexus_core.database import transaction
 from nexus_core.dialogue import hear
 from nexus_core.errors import Invalid, NexusError, NotFound
 from nexus_core.i18n import _
@@ -31,9 +34,14 @@ PASSED = (
     "frequency_penalty", "logit_bias", "response_format", "reasoning_effort", "verbosity",
 )  # fmt: skip
 """What goes to the model as it came."""
+LOOK_SECONDS = 0.5
+_PASSED = "Passed to the model as it is; goes before the profile's own."
 
 v1 = FastAPI(title="Nexus as OpenAI", version=__version__, docs_url=None, redoc_url=None)
 v1.add_middleware(BodyLimit)
+
+
+Key = Annotated[str | None, Header(max_length=200, description="The same key is the same request.")]
 
 
 class Function(BaseModel):
@@ -100,18 +108,18 @@ class Completion(BaseModel):
     logprobs: bool | None = Field(None, description="Not to be had.")
     functions: Any = Field(None, description="Of old; use tools.")
     modalities: list[str] | None = Field(None, description="Text alone.")
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = Field(None, gt=0)
-    max_completion_tokens: int | None = Field(None, gt=0)
-    stop: str | list[str] | None = None
-    seed: int | None = None
-    presence_penalty: float | None = None
-    frequency_penalty: float | None = None
-    logit_bias: dict[str, float] | None = None
-    response_format: Object | None = None
-    reasoning_effort: str | None = None
-    verbosity: str | None = None
+    temperature: float | None = Field(None, description=_PASSED)
+    top_p: float | None = Field(None, description=_PASSED)
+    max_tokens: int | None = Field(None, gt=0, description=_PASSED)
+    max_completion_tokens: int | None = Field(None, gt=0, description=_PASSED)
+    stop: str | list[str] | None = Field(None, description=_PASSED)
+    seed: int | None = Field(None, description=_PASSED)
+    presence_penalty: float | None = Field(None, description=_PASSED)
+    frequency_penalty: float | None = Field(None, description=_PASSED)
+    logit_bias: dict[str, float] | None = Field(None, description=_PASSED)
+    response_format: Object | None = Field(None, description=_PASSED)
+    reasoning_effort: str | None = Field(None, description=_PASSED)
+    verbosity: str | None = Field(None, description=_PASSED)
 
     def ask(self, idempotency_key: str | None) -> Ask:
         """As the core takes it; raises Invalid for what it can't do."""
@@ -149,7 +157,10 @@ class Completion(BaseModel):
 
 @v1.post("/chat/completions", summary="Answer")
 async def complete(
-    who: Who, wanted: Completion, idempotency_key: Annotated[str | None, Header(max_length=200)] = None
+    request: Request,
+    who: Who,
+    wanted: Completion,
+    idempotency_key: Key = None,
 ) -> Response:
     """The answer to the last message, stored as all are. Needs the role operator."""
     begun = await to_thread.run_sync(completions.begin, who, wanted.ask(idempotency_key))
@@ -160,9 +171,8 @@ async def complete(
         return JSONResponse(openai_wire.whole(begun, end), headers=told)
     options = wanted.stream_options or StreamOptions(include_usage=False)
     told |= openai_wire.HEADERS
-    return StreamingResponse(
-        await _begun(who, begun, options.include_usage), media_type="text/event-stream", headers=told
-    )
+    telling = openai_wire.stream(who, begun, int(time.time()), with_usage=options.include_usage)
+    return StreamingResponse(await _begun(request, telling), media_type="text/event-stream", headers=told)
 
 
 @v1.get("/models", summary="Agents and profiles")
@@ -179,20 +189,26 @@ def model(who: Who, name: str) -> dict[str, Any]:
         return _model(answerers.named(tx, name))
 
 
-async def _begun(who: Scope, begun: Begun, with_usage: bool) -> AsyncIterator[str]:
-    """The stream, once its first event is there: what fails before it still has a status of its own."""
-    telling = openai_wire.stream(who, begun, int(time.time()), with_usage=with_usage)
-    first = await anext(telling)
+async def _begun(request: Request, telling: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+    """The stream, once its first event is there: what fails before it still has a status of its own.
 
-    async def told() -> AsyncIterator[str]:
-        try:
-            yield first
-            async for event in telling:
-                yield event
-        finally:
-            await telling.aclose()  # type: ignore[attr-defined]
+    Who leaves before it stops the answer as who leaves later does.
+    """
+    waiting = asyncio.ensure_future(anext(telling))
+    while not waiting.done():
+        await asyncio.wait([waiting], timeout=LOOK_SECONDS)
+        if not waiting.done() and await request.is_disconnected():
+            waiting.cancel()
+            await asyncio.wait([waiting])
+            raise ClientDisconnect
+    return _told(waiting.result(), telling)
 
-    return told()
+
+async def _told(first: str, telling: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+    async with aclosing(telling):
+        yield first
+        async for event in telling:
+            yield event
 
 
 def _model(found: Answerer) -> dict[str, Any]:
@@ -231,6 +247,12 @@ async def unknown(request: Request, error: HTTPException) -> Response:
     answer = openai_errors.refusal(found)
     answer.status_code = error.status_code
     return answer
+
+
+@v1.exception_handler(ClientDisconnect)
+async def gone(request: Request, error: ClientDisconnect) -> Response:
+    """Nobody is left to hear it."""
+    return Response(status_code=499)
 
 
 @v1.exception_handler(Exception)

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +47,7 @@ def whole(begun: Begun, end: Ending) -> dict[str, Any]:
     }
 
 
-async def stream(scope: Scope, begun: Begun, created: int, *, with_usage: bool) -> AsyncIterator[str]:
+async def stream(scope: Scope, begun: Begun, created: int, *, with_usage: bool) -> AsyncGenerator[str, None]:
     """The server-sent events of an answer; who leaves before its end stops it, and what came so far is kept.
 
     Raises NexusError, before the first event, for an answer that fails soon and before its first word.

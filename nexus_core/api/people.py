@@ -16,6 +16,7 @@ from nexus_core.api.tokens import Role
 from nexus_core.database import transaction
 from nexus_core.errors import NotFound
 from nexus_core.i18n import _
+from nexus_core.sessions import COOKIE
 
 router = APIRouter(prefix="/people", tags=["People"])
 PersonId = Annotated[UUID, Path(description="The person's id.")]
@@ -38,8 +39,15 @@ class AccountChange(Camel):
     )
 
 
+class NewPassword(Camel):
+    """The password that holds and the one that shall."""
+
+    current: str = Field(max_length=1000, description="The current one.")
+    password: str = Field(max_length=1000, description="The new one, of 10 characters at least.")
+
+
 class Account(Camel):
-    """A member of the workspace; what is null below `role` only administrators are told."""
+    """A member of the workspace; the last five fields only administrators and the person are told."""
 
     id: UUID = Field(description="Their id.")
     email: str = Field(description="Their e-mail address.")
@@ -97,6 +105,13 @@ def invite_person(who: Who, body: Invitation, request: Request) -> dict[str, Any
     """Nexus sends no mail: hand the link over yourself. It works for 7 days. Needs the role admin, and no token."""
     made, code = accounts.invite(who, body.email, body.name, body.role)
     return done(vars(made) | {"url": _url(request, code)})
+
+
+@router.post("/password", response_model=Success[Deleted], summary="Change your password")
+def change_password(who: Who, body: NewPassword, request: Request) -> dict[str, Any]:
+    """Your own; your other sessions end. No token does this."""
+    accounts.change_password(who, body.current, body.password, keep=request.cookies.get(COOKIE))
+    return done({"id": who.user_id})
 
 
 @router.get("/{person_id}", response_model=Success[Account], summary="Get a person")

@@ -1,8 +1,10 @@
 """The way in and out: /sign-in, /sign-out, /setup and /welcome, rendered here; the cockpit opens only afterwards."""
 
+import json
+from functools import partial
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from anyio import to_thread
 from starlette.datastructures import FormData
@@ -10,14 +12,19 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from nexus_core import accounts, signin
+from nexus_core import accounts, oidc, signin
 from nexus_core.api import html
-from nexus_core.api.gate import cookie, safe_target, visitor
+from nexus_core.api.gate import cookie, is_secure, safe_target, visitor
 from nexus_core.errors import NexusError, NotFound
 from nexus_core.i18n import _
+from nexus_core.oidc import Attempt
 from nexus_core.sessions import COOKIE
 
 MAX_BYTES = 16_384
+OIDC = "/sign-in/oidc"
+ATTEMPT = "nexus_oidc"
+ATTEMPT_SECONDS = 600
+"""How long a person may take at the identity provider."""
 
 
 async def show_sign_in(request: Request) -> Response:
@@ -26,7 +33,7 @@ async def show_sign_in(request: Request) -> Response:
     try:
         if await _is_signed_in(request):
             return _go(target)
-        if not await to_thread.run_sync(signin.administrator_exists):
+        if not oidc.configured() and not await to_thread.run_sync(signin.administrator_exists):
             return _go(f"/setup?{urlencode({'next': target})}")
     except NexusError as error:
         return html.failure(error)
@@ -42,6 +49,58 @@ async def sign_in(request: Request) -> Response:
     except NexusError as error:
         return _again("signin.html", error, target=target, email=email)
     return _enter(request, token, target)
+
+
+async def to_provider(request: Request) -> Response:
+    """Send the browser to the identity provider, and have it keep what the answer is checked against."""
+    target = safe_target(request.query_params.get("next"))
+    try:
+        url, attempt = await to_thread.run_sync(oidc.begin, _callback(request), visitor(request)[0])
+    except NexusError as error:
+        return _again("signin.html", error, target=target, email="")
+    answer = RedirectResponse(url, HTTPStatus.SEE_OTHER, headers={"cache-control": "no-store"})
+    kept = json.dumps([attempt.state, attempt.nonce, attempt.verifier, target])
+    answer.set_cookie(
+        ATTEMPT,
+        quote(kept),
+        max_age=ATTEMPT_SECONDS,
+        httponly=True,
+        samesite="lax",
+        path=OIDC,
+        secure=is_secure(request),
+    )
+    return answer
+
+
+async def from_provider(request: Request) -> Response:
+    """Check the provider's answer, set the cookie and go where the person wanted to."""
+    attempt, target = _attempt(request)
+    asked, (address, user_agent) = request.query_params, visitor(request)
+    finish = partial(
+        oidc.finish, attempt, asked.get("state", ""), asked.get("code", ""), _callback(request),
+        address=address, user_agent=user_agent,
+    )  # fmt: skip
+    try:
+        token = await to_thread.run_sync(finish)
+    except NexusError as error:
+        answer = _again("signin.html", error, target=target, email="")
+    else:
+        answer = _enter(request, token, target)
+    answer.delete_cookie(ATTEMPT, path=OIDC, httponly=True, samesite="lax")
+    return answer
+
+
+def _callback(request: Request) -> str:
+    scheme = "https" if is_secure(request) else "http"
+    return f"{scheme}://{request.url.netloc}{OIDC}/callback"
+
+
+def _attempt(request: Request) -> tuple[Attempt | None, str]:
+    try:
+        state, nonce, verifier, target = map(str, json.loads(unquote(request.cookies.get(ATTEMPT, ""))))
+    except (ValueError, TypeError):
+        return None, "/"
+    return Attempt(state, nonce, verifier), safe_target(target)
 
 
 async def show_sign_out(request: Request) -> Response:
@@ -110,6 +169,8 @@ async def welcome(request: Request) -> Response:
 
 
 routes = [
+    Route(OIDC, to_provider, methods=["GET"]),
+    Route(f"{OIDC}/callback", from_provider, methods=["GET"]),
     Route("/welcome/{code}", show_welcome, methods=["GET"]),
     Route("/welcome/{code}", welcome, methods=["POST"]),
     Route("/sign-in", show_sign_in, methods=["GET"]),

@@ -16,7 +16,7 @@ def _action(action: str) -> str:
         "deactivate": _("Deactivated"), "delete": _("Deleted"), "end_sessions": _("Sessions ended"),
         "erase": _("Erased"), "export": _("Exported"), "fork": _("Forked"),
         "import": _("Imported"), "invite": _("Link made"), "join": _("Joined"),
-        "leave": _("Left"), "move": _("Moved"), "purge": _("Purged"),
+        "leave": _("Left"), "link_oidc": _("Identity provider linked"), "move": _("Moved"), "purge": _("Purged"),
         "reactivate": _("Reactivated"), "read": _("Read"), "reject": _("Rejected"), "rename": _("Renamed"),
         "reset_password": _("Password reset"), "restore": _("Restored"),
         "revoke": _("Revoked"), "save": _("Saved"), "set": _("Set"), "set_password": _("Password set"),

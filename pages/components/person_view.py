@@ -13,7 +13,7 @@ from nexus_core.i18n import _
 from nexus_core.people import Account
 from nexus_core.sessions import Session
 from pages.components import figures, invite_form, notice, people_words, session
-from pages.components.attempt import attempt, refusal
+from pages.components.attempt import attempt, refusal, told
 from pages.components.markdown import label
 
 PLACE = "person"
@@ -38,10 +38,22 @@ def draw(scope: Scope, person_id: UUID) -> None:
     if scope.role == "admin":
         _role(scope, one)
         if one.id == scope.user_id:
-            st.caption(_("This is your own account; another administrator can change it."))
+            st.caption(_("This is your own account: only another administrator deactivates or removes it."))
         else:
             _ways_in(scope, one)
+    if one.id == scope.user_id and one.has_password:
+        _password(scope)
     _sessions(scope, one)
+
+
+def _password(scope: Scope) -> None:
+    with st.expander(_("Change your password"), icon=":material/password:", key="person_password"):
+        current = st.text_input(_("Current password"), type="password", key="password_current")
+        new = st.text_input(_("New password"), type="password", key="password_new", help=_("At least 10 characters."))
+        if st.button(_("Change"), key="password_change", type="primary"):
+            with told():
+                accounts.change_password(scope, current, new, keep=session.token())
+                st.success(_("Changed. Your other sessions have ended."), icon=":material/check:")
 
 
 def _how(one: Account) -> list[str]:

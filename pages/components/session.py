@@ -39,6 +39,12 @@ def one_drawing() -> Iterator[None]:
         st.session_state.pop(_WHO, None)
 
 
+def token() -> str | None:
+    """What this browser is signed in by; None where there is no browser, as in a test."""
+    found = st.context.cookies.get(sessions.COOKIE)
+    return found if isinstance(found, str) else None
+
+
 def scope() -> Scope:
     """That person in the workspace of the URL, or in their first one. Raises NotFound, Forbidden."""
     return signin.scope_for(who(), st.query_params.get("workspace"), "page")

@@ -55,13 +55,13 @@ WHERE m.workspace_id = :workspace_id
 ORDER BY lower(p.name), p.id;
 
 -- name: accounts
--- Members with how they come in, which administrators alone are told.
+-- Members with how they come in, which administrators and they themselves are told.
 SELECT p.id, p.email, p.name, p.status, m.role, m.created_at AS joined_at, p.is_local_owner,
-       CASE WHEN CAST(:admin AS boolean) THEN p.password_hash IS NOT NULL END AS has_password,
-       CASE WHEN CAST(:admin AS boolean) THEN p.oidc_subject IS NOT NULL END AS has_oidc,
-       CASE WHEN CAST(:admin AS boolean) AND p.link_until > now() THEN p.link_until END AS link_until,
-       CASE WHEN CAST(:admin AS boolean) THEN s.last_seen_at END AS last_seen_at,
-       CASE WHEN CAST(:admin AS boolean) THEN s.living END AS sessions
+       CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) THEN p.password_hash IS NOT NULL END AS has_password,
+       CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) THEN p.oidc_subject IS NOT NULL END AS has_oidc,
+       CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) AND p.link_until > now() THEN p.link_until END AS link_until,
+       CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) THEN s.last_seen_at END AS last_seen_at,
+       CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) THEN s.living END AS sessions
 FROM memberships m
 JOIN people p ON p.id = m.user_id
 LEFT JOIN LATERAL (
@@ -127,3 +127,15 @@ SELECT EXISTS (
   JOIN memberships m ON m.user_id = p.id AND m.role = 'admin'
   WHERE (p.password_hash IS NOT NULL OR p.oidc_subject IS NOT NULL) AND p.status = 'active'
 ) AS found;
+
+-- name: known
+-- Whatever workspace they are in.
+SELECT id, oidc_subject IS NOT NULL AS has_subject FROM people WHERE lower(email) = lower(:email) FOR UPDATE;
+
+-- name: by_subject
+SELECT id, email, name, locale, status, is_local_owner, password_hash IS NOT NULL AS has_password
+FROM people
+WHERE oidc_issuer = :issuer AND oidc_subject = :subject;
+
+-- name: link_subject
+UPDATE people SET oidc_issuer = :issuer, oidc_subject = :subject, updated_at = now() WHERE id = :id;

@@ -27,10 +27,11 @@ UPDATE sign_in_sessions SET revoked_at = now()
 WHERE id = :id AND user_id = :person_id AND revoked_at IS NULL;
 
 -- name: revoke_all
--- Every session of a person; of one method alone when it is named.
+-- Every session of a person; of one method alone when it is named, and but for one that is kept.
 UPDATE sign_in_sessions SET revoked_at = now()
 WHERE user_id = :person_id AND revoked_at IS NULL
-  AND (CAST(:method AS text) IS NULL OR method = :method);
+  AND (CAST(:method AS text) IS NULL OR method = :method)
+  AND (CAST(:keep AS bytea) IS NULL OR token_hash <> CAST(:keep AS bytea));
 
 -- name: list
 -- A person's living sessions, the latest seen first.

@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from nexus_core import config, generation, llm, sessions, worker
-from nexus_core.api import peers
+from nexus_core.api import peers, rates
 from nexus_core.api.doors import PROGRAMS
 from nexus_core.api.gate import Gate
 from nexus_core.database import Scope, transaction
@@ -31,7 +31,11 @@ def token(scope: Scope) -> str:
 
 @pytest.fixture(autouse=True)
 def not_listening(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test's own process may listen on loopback, for a model say; the application in it is not served by that."""
+    """A test's own process may listen on loopback, for a model say; the application in it is not served by that.
+
+    And what other tests asked is not counted.
+    """
+    rates.reset()
     if not {"listening", "elsewhere"} & set(request.fixturenames):
         monkeypatch.setattr(peers, "listens_on_loopback_only", cache(lambda: False))
 

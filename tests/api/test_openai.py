@@ -1,5 +1,6 @@
 """/v1 through OpenAI's own client: memory by session, user or history, tools, streams, refusals."""
 
+import json
 import time
 from collections.abc import Iterator
 from decimal import Decimal
@@ -8,6 +9,8 @@ from uuid import UUID
 
 import openai
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion
 from starlette.testclient import TestClient
 
@@ -38,6 +41,23 @@ WEATHER = {
         "parameters": {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]},
     },
 }
+
+
+TEXT = st.sampled_from(["hi", "", " ", "\0 nul", "\ud800", "👨‍👩‍👧‍👦", "x" * 50])
+CALL = {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{"}}]}
+PIECE = st.one_of(
+    st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant", "system", "developer"]), "content": TEXT}),
+    st.fixed_dictionaries({"role": st.just("tool"), "tool_call_id": st.sampled_from(["a", "b"]), "content": TEXT}),
+    st.just(CALL),
+)
+ENDS: list[list[dict[str, Any]]] = [
+    [{"role": "user", "content": "\0 \ud800"}], [CALL, {"role": "tool", "tool_call_id": "a", "content": "r"}],
+]  # fmt: skip
+OPTIONS: dict[str, Any] = {
+    "stream": st.booleans(), "user": st.sampled_from(["u", "v:w%", "\0", "\ud800", ""]), "stop": TEXT,
+    "metadata": st.fixed_dictionaries({}, optional={"session_id": st.sampled_from(["s", "\0"])}),
+    "tools": st.just([WEATHER]), "max_tokens": st.sampled_from([1, 10**30]),
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -237,13 +257,19 @@ def test_a_stream_ends_with_usage_and_stops_when_its_reader_goes(
         stream.close()
         stopped = until(lambda: (found := message(operator, answer_id)).status != "streaming" and found)
         assert (stopped.status, stopped.body) == ("stopped", "One two ")
+        tap.first = ""
+        with pytest.raises(openai.APITimeoutError):
+            ask(ai.with_options(timeout=0.3), user("Soon"), stream=True, metadata={"session_id": "left"})
+        nothing = "SELECT true FROM messages WHERE status = 'stopped' AND body = ''"
+        until(lambda: rows(operator, nothing))
+        tap.first = "One two "
         asked = ai.with_options(timeout=0.3)
         with pytest.raises(openai.APITimeoutError):
             ask(asked, user("Slow"), extra_headers={"idempotency-key": "k-1"})
         tap.opened.set()
         late = ask(ai, user("Slow"), extra_headers={"idempotency-key": "k-1"})
         assert text(late) == "One two three.", "asked plainly, it goes on; the same key finds it"
-        assert len(server.bodies) == 3
+        assert len(server.bodies) == 4
         tap.first, tap.then = "", ""
         with pytest.raises(openai.APIStatusError) as failed:
             ai.chat.completions.create(model="loopback", messages=[{"role": "user", "content": "?"}], stream=True)
@@ -265,6 +291,25 @@ def test_a_token_is_the_api_key_and_keeps_to_its_project(ai: openai.OpenAI, read
     with pytest.raises(openai.AuthenticationError) as wrong:
         openai.OpenAI(base_url=ai.base_url, api_key="nxs_" + "0" * 48, max_retries=0).models.list()
     assert wrong.value.code == "invalid_api_key"
+
+
+def test_nothing_that_is_sent_is_a_fault_of_ours(client: TestClient) -> None:
+    answered = []
+    document = client.get("/v1/openapi.json").json()
+    for name, schema in document["components"]["schemas"].items():
+        described = [bool(told.get("description")) for told in schema.get("properties", {}).values()]
+        assert all(described) or "ValidationError" in name, name
+
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(st.lists(PIECE, max_size=4), st.sampled_from(ENDS), st.fixed_dictionaries({}, optional=OPTIONS))
+    def sent(said: list[dict[str, Any]], end: list[dict[str, Any]], more: dict[str, Any]) -> None:
+        body = json.dumps({"model": "builtin", "messages": [*said, *end]} | more)
+        answer = client.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
+        answered.append(answer.status_code)
+        assert answer.status_code in (200, 400), (body, answer.text)
+
+    sent()
+    assert set(answered) == {200, 400}
 
 
 def test_refusals_are_openai_s(ai: openai.OpenAI, program: Program, reader: TestClient, ready: Scope) -> None:

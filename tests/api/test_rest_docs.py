@@ -1,15 +1,17 @@
-"""docs/rest.md tells the truth: its commands are run as they stand, against the real application without a token."""
+"""docs/rest.md, openai.md and mcp.md tell the truth: what they show is run against the real application."""
 
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nexus_core.database import ROOT
+from nexus_core import api_tokens, signin
+from nexus_core.database import ROOT, transaction
 from tests.api.test_served import Served, serve
 
 PAGE = (ROOT / "docs" / "rest.md").read_text("utf-8")
@@ -31,7 +33,8 @@ POST /api/chat
 """
 MANAGED = 27
 """Answers of the page's last three sections."""
-SERVER = "NEXUS=http://localhost:8501\n"
+HERE, KEY = "http://localhost:8501", "nxs_your-token"
+SERVER = f"NEXUS={HERE}\n"
 __all__ = ["serve"]
 
 
@@ -142,8 +145,9 @@ def test_the_page_shows_everything_that_the_contract_names() -> None:
     assert promised - shown == set() and len(promised) == 24
 
 
-def test_the_owners_door_is_closed_to_other_sites(serve: Callable[..., Served]) -> None:
+def test_the_owners_doors_do_what_their_pages_say_and_are_closed_to_other_sites(serve: Callable[..., Served]) -> None:
     served = serve().ready()
+    _examples_run(served)
 
     def status(*options: str) -> str:
         said = ("-d", '{"message": "x"}', "-o", "/dev/null", "-w", "%{http_code}", f"{served.address}/api/chat")
@@ -160,3 +164,26 @@ def test_the_owners_door_is_closed_to_other_sites(serve: Callable[..., Served]) 
         assert status(*attack) == "403", attack
     assert status(*json_, "-H", "host: evil.example") == "421"
     assert status(*json_, "-H", "x-forwarded-for: 203.0.113.9") == "401"
+
+
+def _examples_run(served: Served) -> None:
+    """The other pages' examples: OpenAI's client, the MCP client and curl; and /metrics counts what they did."""
+    with transaction(signin.scope_for(signin.local_owner(), None, "cli")) as tx:
+        key = api_tokens.create(tx, "examples")[1]
+    commands = [[sys.executable, "-c", one] for page in ("openai.md", "mcp.md") for one in _blocks(page, "python")]
+    commands += [["bash", "-euc", one] for one in _blocks("openai.md", "bash")]
+    written = [[part.replace(HERE, served.address).replace(KEY, key) for part in command] for command in commands]
+    running = [subprocess.Popen(command, stdout=-1, stderr=-1, text=True) for command in written]
+    done = [(process.communicate(timeout=120), process.returncode) for process in running]
+    assert [code for _told, code in done] == [0, 0, 0], done
+    openai, mcp, curl = (told[0] for told, _code in done)
+    assert "['builtin']" in openai and "Ana" in openai and "total_tokens" in openai
+    assert "'propose_memory_update'" in mcp and "'conversations': [" in mcp
+    assert json.loads(curl)["choices"][0]["finish_reason"] == "stop"
+    with served.client() as client:
+        assert 'nexus_runs_total{kind="answer",runtime="built in",status="succeeded"}' in client.get("/metrics").text
+
+
+def _blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)

@@ -1,6 +1,6 @@
 """Tokens at the gate and over REST: programs come in with them, from anywhere, and stay within their limits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from starlette.applications import Starlette
@@ -124,7 +124,7 @@ def test_other_projects_are_not_found(limited: tuple[TestClient, dict[str, str]]
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch, client: TestClient) -> Iterator[TestClient]:
+def few(monkeypatch: pytest.MonkeyPatch, client: TestClient) -> TestClient:
     """A program where little may be asked."""
     monkeypatch.setenv("NEXUS_RATE_TOKEN", "2/minute")
     monkeypatch.setenv("NEXUS_RATE_PERSON", "4/minute")
@@ -132,8 +132,7 @@ def few(monkeypatch: pytest.MonkeyPatch, client: TestClient) -> Iterator[TestCli
     monkeypatch.setenv("NEXUS_MAX_BODY_MB", "1")
     config.reset()
     rates.reset()
-    yield client
-    rates.reset()
+    return client
 
 
 def test_who_asks_too_often_is_told_when_to_come_back(few: TestClient) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache
 from threading import Barrier
 from uuid import UUID
 
@@ -29,7 +30,13 @@ def admin(scope: Scope) -> Scope:
 
 def set_password(scope: Scope) -> None:
     with transaction(scope) as tx:
-        people.set_password(tx, scope.user_id, passwords.hash_(PASSWORD))
+        people.set_password(tx, scope.user_id, hashed())
+
+
+@cache
+def hashed() -> str:
+    """The password's hash, which takes its time to make."""
+    return passwords.hash_(PASSWORD)
 
 
 def roles(scope: Scope) -> dict[str, str]:
@@ -190,7 +197,23 @@ def test_sessions_are_their_persons_and_administrators_to_end(admin: Scope, oper
     with pytest.raises(NotFound):
         accounts.end_sessions(admin, operator.user_id, listed[0].id)
     with transaction(viewer) as tx:
-        assert {(one.has_password, one.sessions) for one in people.accounts(tx)} == {(None, None)}
+        told = {one.id: (one.has_password, one.sessions) for one in people.accounts(tx)}
+    assert told == dict.fromkeys(told, (None, None)) | {viewer.user_id: (False, 0)}
     do(Scope.system(), "UPDATE sign_in_sessions SET revoked_at = now() - interval '2 days'")
     with transaction(Scope.system()) as tx:
         assert sessions.purge(tx) == 2 and sessions.purge(tx) == 0
+
+
+def test_one_changes_ones_own_password(admin: Scope) -> None:
+    here, there = (signin.sign_in("owner@localhost", PASSWORD) for _n in range(2))
+    for wrong, field in ((("wrong", "new " + PASSWORD), "current"), ((PASSWORD, "short"), "password")):
+        with pytest.raises(Invalid) as caught:
+            accounts.change_password(admin, *wrong)
+        assert caught.value.field == field
+    with pytest.raises(Forbidden):
+        accounts.change_password(replace(admin, token_id=admin.user_id), PASSWORD, "new " + PASSWORD)
+    accounts.change_password(admin, PASSWORD, "new " + PASSWORD, keep=here)
+    assert signin.resolve(here) and signin.resolve(there) is None
+    assert signin.sign_in("owner@localhost", "new " + PASSWORD)
+    with transaction(admin) as tx:
+        assert "set_password" in {one.action for one in audit.latest(tx, 3)}

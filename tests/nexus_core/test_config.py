@@ -125,3 +125,19 @@ def test_rates_and_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(SetupFailed, match=f"NEXUS_{name} can't be used"):
             config.settings()
         monkeypatch.delenv(f"NEXUS_{name}")
+
+
+def test_an_identity_provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert config.settings().oidc_issuer is None
+    for name, wrong in (
+        ("ISSUER", "http://login.example.com"), ("ISSUER", "login.example.com"), ("GROUPS", "staff=boss"),
+        ("GROUPS", "=admin"), ("DEFAULT_ROLE", "owner"),
+    ):  # fmt: skip
+        monkeypatch.setenv(f"NEXUS_OIDC_{name}", wrong)
+        config.reset()
+        with pytest.raises(SetupFailed, match=f"NEXUS_OIDC_{name} can't be used"):
+            config.settings()
+        monkeypatch.delenv(f"NEXUS_OIDC_{name}")
+    monkeypatch.setenv("NEXUS_OIDC_ISSUER", "https://login.example.com/realms/acme/")
+    config.reset()
+    assert config.settings().oidc_issuer == "https://login.example.com/realms/acme"

@@ -103,7 +103,7 @@ def test_what_messages_mean_is_asked_once_and_finds_other_words(
     assert run.cost_estimate == Decimal("0.0000006") and count(database_url, "message_meaning") == 3
     monkeypatch.setattr(recall, "PATIENCE", 5)
     assert until(llm.ready) and found(me, "kettle", apollo)[0] == "Tea in a cup."  # it shares no word
-    assert [run.user_id for run in made(me)] == [None, me.user_id]
+    assert [(run.user_id, run.project_id) for run in made(me)] == [(None, None), (me.user_id, apollo)]
     use(monkeypatch, embedder, "openai/text-embedding-3-large")  # another model: everything is learnt anew
     assert found(me, "kettle", apollo) == []
     while recall.learn_pending():

@@ -27,8 +27,10 @@ def indexed() -> None:
 
 
 def found(scope: Scope, question: str, project_id: UUID | None, **more: object) -> list[str]:
+    vector = recall.meant(scope, question, project_id)
     with transaction(scope) as tx:
-        return [hit.body for hit in recall.passages(tx, question, project_id, **more)]  # type: ignore[arg-type]
+        hits = recall.passages(tx, question, project_id, vector=vector, **more)  # type: ignore[arg-type]
+        return [hit.body for hit in hits]
 
 
 @pytest.fixture

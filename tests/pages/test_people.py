@@ -45,6 +45,12 @@ def test_a_person_is_invited_and_managed(open_page: Open, scope: Scope) -> None:
     page = open_page(scope, PAGE, person=scope.user_id)
     page = page.button_group(key=f"person_role_{scope.user_id}").set_value("viewer").run()
     assert "only administrator" in page.error[0].value
+    page.text_input(key="password_current").set_value("wrong")
+    page = page.button(key="password_change").click().run()
+    assert "not your current" in page.error[0].value
+    page.text_input(key="password_current").set_value(PASSWORD)
+    page.text_input(key="password_new").set_value("new " + PASSWORD)
+    assert "Changed" in page.button(key="password_change").click().run().success[0].value
     assert "no such person" in words(open_page(scope, PAGE, person="x"))
 
 
