@@ -40,7 +40,7 @@ class Cockpit:
         self._timers: dict[str, tuple[float, asyncio.Task[None]]] = {}
         self._asked: float | None = None
         self._looked: float | None = None
-        self._in_fragment = False
+        self._drawing = False
         self._idle = asyncio.Event()
         self._reading = asyncio.create_task(self._read())
 
@@ -113,8 +113,8 @@ class Cockpit:
 
     def _on_new_session(self, message: ForwardMsg) -> None:
         self._page = message.new_session.page_script_hash
-        self._in_fragment = bool(message.metadata.run.fragment_ids)
-        if not self._in_fragment:
+        if not message.metadata.run.fragment_ids:
+            self._drawing = True
             for _interval, task in self._timers.values():
                 task.cancel()
             self._timers.clear()
@@ -140,12 +140,14 @@ class Cockpit:
             self.failures.append(element.alert.body)
 
     def _on_script_finished(self, message: ForwardMsg) -> None:
-        now = time.perf_counter()
-        if message.script_finished in WHOLE and self._asked is not None:
+        """A page is drawn at its end, or at that of a look right after it: Streamlit forgets to tell the end of a run
+        when a request for a fragment meets it, and a browser takes either for the end."""
+        now, looked = time.perf_counter(), message.script_finished == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+        if self._asked is not None and (message.script_finished in WHOLE or (looked and self._drawing)):
             self._times.whole.append(now - self._asked)
-            self._asked = None
+            self._asked, self._drawing = None, False
             self._idle.set()
-        elif message.script_finished == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY and self._looked is not None:
+        if looked and self._looked is not None:
             self._times.fragments.append(now - self._looked)
             self._looked = None
 
