@@ -81,7 +81,7 @@ def go_on(tx: Transaction, answer: Message, results: Mapping[str, str], wish: Wi
         profile_slug=loaded.profile_slug,
         agent_id=loaded.agent_id,
         lease_seconds=leases.LEASE_SECONDS,
-        lease_owner=leases.OWNER,
+        lease_owner=leases.this_process(),
     )
     turn = turns.turn_of(tx, loaded, request_id, run_id, 1, _question_seq(answer), answer.id)
     return turns.admitted(tx, replace(turn, tools=wish.tools, begun=tuple(begun)))

@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Collection
+from functools import cache
 from uuid import UUID
 
 import psutil
@@ -12,8 +13,16 @@ from nexus_core.i18n import _
 
 LEASE_SECONDS = 15
 HOST = socket.gethostname()
-OWNER = f"{HOST}/{os.getpid()}/{psutil.Process().create_time():.0f}"
-"""This process, as it stands on the leases that it takes."""
+
+
+def this_process() -> str:
+    """This process, as it stands on the leases that it takes; a forked one is another than its parent."""
+    return _named(os.getpid())
+
+
+@cache
+def _named(pid: int) -> str:
+    return f"{HOST}/{pid}/{psutil.Process(pid).create_time():.0f}"
 
 
 def reap(tx: Transaction, *, living: Collection[UUID] = (), seen: set[UUID] | None = None) -> int:

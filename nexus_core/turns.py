@@ -90,7 +90,7 @@ def accept(
         profile_slug=loaded.profile_slug,
         agent_id=loaded.agent_id,
         lease_seconds=leases.LEASE_SECONDS,
-        lease_owner=leases.OWNER,
+        lease_owner=leases.this_process(),
     ).one()
     question_seq = row.first_seq if question is not None else (base or 0)
     turn = replace(turn_of(tx, loaded, request_id, run_id, 1, question_seq, answer_id), tools=wish.tools)

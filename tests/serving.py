@@ -6,10 +6,19 @@ Loading them takes a server six seconds of a processor; test_served and test_mai
 import multiprocessing
 import os
 import signal
+import socket
+import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
 
 from nexus_core.__main__ import main
 
@@ -60,3 +69,38 @@ def _serve(log: str, port: int, variables: dict[str, str]) -> None:
     for descriptor in (1, 2):
         os.dup2(output, descriptor)
     sys.exit(main(["serve", "--port", str(port)]))
+
+
+@contextmanager
+def running(log: Path, **environment: str) -> Iterator[tuple[str, Server]]:
+    """A server, once it answers: its address, and itself; it is told to end afterwards."""
+    port = free_port()
+    server = Server(log, port, **environment)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(f"{address}/health", server)
+        yield address, server
+    finally:
+        if server.poll() is None:
+            server.terminate()
+        server.wait(30)
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_for(url: str, server: subprocess.Popen[bytes] | Server, seconds: float = 90) -> None:
+    """Return once `url` answers; fail when the server ends or is not there in time, on a busy machine too."""
+    deadline = time.monotonic() + seconds
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            with urlopen(url, timeout=2):
+                return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    pytest.fail(f"{url} does not answer; the server's exit code is {server.poll()}")

@@ -4,15 +4,16 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from nexus_core import api_tokens, signin
 from nexus_core.database import ROOT, transaction
-from tests.api.test_served import Served, serve
+from tests.serving import running
 
 PAGE = (ROOT / "docs" / "rest.md").read_text("utf-8")
 CONTRACT = """
@@ -35,17 +36,22 @@ MANAGED = 27
 """Answers of the page's last three sections."""
 HERE, KEY = "http://localhost:8501", "nxs_your-token"
 SERVER = f"NEXUS={HERE}\n"
-__all__ = ["serve"]
 
 
 @pytest.fixture
-def printed(serve: Callable[..., Served], tmp_path: Path) -> list[str]:
+def address(database_url: str, tmp_path: Path) -> Iterator[str]:
+    """Where Nexus is."""
+    with running(tmp_path / "log") as (address, _server):
+        yield address
+
+
+@pytest.fixture
+def printed(address: str, tmp_path: Path) -> list[str]:
     """What the commands of the page print."""
-    served = serve().ready()
     commands = "".join(re.findall(r"^```bash\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
     assert commands.startswith(SERVER)
     script = tmp_path / "commands.sh"
-    here = commands.replace(SERVER, f"NEXUS={served.address}\n")
+    here = commands.replace(SERVER, f"NEXUS={address}\n")
     script.write_text(
         "set -euo pipefail\n" + re.sub(r"^(curl|post|patch|upload) ", r"echo; \1 ", here, flags=re.MULTILINE)
     )
@@ -145,12 +151,11 @@ def test_the_page_shows_everything_that_the_contract_names() -> None:
     assert promised - shown == set() and len(promised) == 24
 
 
-def test_the_owners_doors_do_what_their_pages_say_and_are_closed_to_other_sites(serve: Callable[..., Served]) -> None:
-    served = serve().ready()
-    _examples_run(served)
+def test_the_owners_doors_do_what_their_pages_say_and_are_closed_to_other_sites(address: str) -> None:
+    _examples_run(address)
 
     def status(*options: str) -> str:
-        said = ("-d", '{"message": "x"}', "-o", "/dev/null", "-w", "%{http_code}", f"{served.address}/api/chat")
+        said = ("-d", '{"message": "x"}', "-o", "/dev/null", "-w", "%{http_code}", f"{address}/api/chat")
         return subprocess.run(["curl", "-s", *options, *said], capture_output=True, text=True, timeout=60).stdout
 
     json_ = ("-H", "content-type: application/json")
@@ -166,13 +171,13 @@ def test_the_owners_doors_do_what_their_pages_say_and_are_closed_to_other_sites(
     assert status(*json_, "-H", "x-forwarded-for: 203.0.113.9") == "401"
 
 
-def _examples_run(served: Served) -> None:
+def _examples_run(address: str) -> None:
     """The other pages' examples: OpenAI's client, the MCP client and curl; and /metrics counts what they did."""
     with transaction(signin.scope_for(signin.local_owner(), None, "cli")) as tx:
         key = api_tokens.create(tx, "examples")[1]
     commands = [[sys.executable, "-c", one] for page in ("openai.md", "mcp.md") for one in _blocks(page, "python")]
     commands += [["bash", "-euc", one] for one in _blocks("openai.md", "bash")]
-    written = [[part.replace(HERE, served.address).replace(KEY, key) for part in command] for command in commands]
+    written = [[part.replace(HERE, address).replace(KEY, key) for part in command] for command in commands]
     running = [subprocess.Popen(command, stdout=-1, stderr=-1, text=True) for command in written]
     done = [(process.communicate(timeout=120), process.returncode) for process in running]
     assert [code for _told, code in done] == [0, 0, 0], done
@@ -180,8 +185,8 @@ def _examples_run(served: Served) -> None:
     assert "['builtin']" in openai and "Ana" in openai and "total_tokens" in openai
     assert "'propose_memory_update'" in mcp and "'conversations': [" in mcp
     assert json.loads(curl)["choices"][0]["finish_reason"] == "stop"
-    with served.client() as client:
-        assert 'nexus_runs_total{kind="answer",runtime="built in",status="succeeded"}' in client.get("/metrics").text
+    counted = httpx2.get(f"{address}/metrics").text
+    assert 'nexus_runs_total{kind="answer",runtime="built in",status="succeeded"}' in counted
 
 
 def _blocks(page: str, language: str) -> list[str]:

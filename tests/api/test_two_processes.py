@@ -1,12 +1,9 @@
 """Two processes of Nexus on one PostgreSQL, as docs/deploy.md puts them: on ports of their own, and behind nginx."""
 
-import os
 import shutil
 import socket
 import ssl
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -27,11 +24,11 @@ from tests.api.conftest import door, token
 from tests.api.serving import events, kinds, served, written
 from tests.nexus_core.conversing import connect, until
 from tests.nexus_core.model_server import ModelServer, Tap
+from tests.serving import Server, free_port, running
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/sbin:/usr/local/sbin")
 SHIPPED = ROOT / "docs" / "deploy" / "nginx.conf"
 HOST = "nexus.example.com"
-STARTING = 90.0  # seconds, on a machine that does much else
 MAIN = """
 daemon off; worker_processes 1; pid {home}/nginx.pid; error_log {home}/error.log;
 events {{ worker_connections 256; }}
@@ -51,26 +48,11 @@ class Two:
     `address` is what a browser would have in its address bar, `port` where that is reached.
     """
 
-    process: "subprocess.Popen[bytes]"
+    process: Server
     first: httpx2.Client
     second: httpx2.Client
     address: str
     port: int
-
-
-@contextmanager
-def another_process(log: Path) -> Iterator[tuple[int, "subprocess.Popen[bytes]"]]:
-    """A process of Nexus on loopback, once it answers: its port, and itself."""
-    port = free_port()
-    command = [sys.executable, "-m", "nexus_core", "serve", "--port", str(port)]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, env=os.environ, stdout=output, stderr=subprocess.STDOUT)
-    try:
-        answers(f"http://127.0.0.1:{port}/health", process)
-        yield port, process
-    finally:
-        process.kill()
-        process.wait(30)
 
 
 @contextmanager
@@ -101,28 +83,12 @@ def nginx(home: Path, ports: tuple[int, int]) -> Iterator[int]:
         process.wait(30)
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
-
-
 def listens(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), 1).close()
     except OSError:
         return False
     return True
-
-
-def answers(url: str, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + STARTING
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            if httpx2.get(url).status_code == 200:
-                return
-        except httpx2.TransportError:
-            time.sleep(0.1)
-    pytest.fail(f"{url} does not answer")
 
 
 def client(address: str, session: str, host: str | None = None) -> httpx2.Client:
@@ -171,7 +137,8 @@ def two(
     monkeypatch.setattr(worker, "REAP_SECONDS", 0.2)
     config.reset()
     with ExitStack() as stack:
-        port, process = stack.enter_context(another_process(tmp_path / "log"))
+        there, process = stack.enter_context(running(tmp_path / "log"))
+        port = int(there.rpartition(":")[2])
         here = stack.enter_context(served(door))
         if request.param == "nginx":
             front = stack.enter_context(nginx(tmp_path, (port, int(here.rpartition(":")[2]))))

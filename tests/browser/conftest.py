@@ -2,20 +2,16 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.error import URLError
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
-from tests.serving import Server
+from tests.serving import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 _ARGUMENTS = [
@@ -88,26 +84,6 @@ def serve_script() -> Iterator[ServeScript]:
         server.terminate()
     for server in servers:
         server.wait(timeout=20)
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def wait_for(url: str, server: subprocess.Popen[bytes] | Server, seconds: float = 30) -> None:
-    """Return once `url` answers; fail when the server ends or is not there in time."""
-    deadline = time.monotonic() + seconds
-    while server.poll() is None and time.monotonic() < deadline:
-        try:
-            with urlopen(url, timeout=2):
-                return
-        except (URLError, OSError):
-            time.sleep(0.1)
-    pytest.fail(f"{url} does not answer; the server's exit code is {server.poll()}")
 
 
 def settle(page: Page) -> None:

@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, Page, expect
 from nexus_core import agents, chat, conversations, messages, profiles
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
-from tests.browser.conftest import free_port, settle, wait_for
+from tests.browser.conftest import settle
 from tests.nexus_core.conversing import ask
 from tests.nexus_core.model_server import ModelServer
-from tests.serving import Server
+from tests.serving import Server, free_port, wait_for
 
 WORDS = [f"word{number} " for number in range(60)]
 BOX = ".st-key-chat_bottom textarea"
@@ -33,7 +33,7 @@ class App:
 
     def start(self) -> None:
         self.process = Server(self.log, self.port, **{"OPENAI_API_KEY": "sk-test"} | self.environment)
-        wait_for(f"{self.address}/health", self.process, seconds=90)
+        wait_for(f"{self.address}/health", self.process)
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> None:
         self.process.send_signal(how)

@@ -99,8 +99,8 @@ def test_reaping_ends_the_dead_and_the_expired_and_nobody_else(scope: Scope, dat
     gone, expired, silent, ours, elsewhere = (accepted(scope) for _turn in range(5))
     lease(database_url, gone, dead, 900)
     lease(database_url, expired, "elsewhere/1/1", -1)
-    lease(database_url, silent, leases.OWNER, -1)
-    lease(database_url, ours, leases.OWNER, 15)
+    lease(database_url, silent, leases.this_process(), -1)
+    lease(database_url, ours, leases.this_process(), 15)
     lease(database_url, elsewhere, "elsewhere/1/1", 15)
     assert reap(silent.run_id) == 2
     assert [is_ended(scope, turn) for turn in (gone, expired, silent, ours, elsewhere)] == [
@@ -161,10 +161,10 @@ def test_a_checkpoint_or_an_end_after_the_reaper_changes_nothing(scope: Scope, d
 
 
 def test_who_is_alive() -> None:
-    assert leases.alive(leases.OWNER)
+    assert leases.alive(leases.this_process())
     assert leases.alive(None) and leases.alive("") and leases.alive("elsewhere/1/1") and leases.alive("odd")
     assert leases.alive(f"{leases.HOST}/x/1")
-    host, pid, started = leases.OWNER.split("/")
+    host, pid, started = leases.this_process().split("/")
     assert not leases.alive(f"{host}/{pid}/{int(started) - 60}")  # the number was another process's once
     assert not leases.alive(f"{host}/{pid}/never")
 
