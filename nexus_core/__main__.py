@@ -167,7 +167,7 @@ def _erase(given: argparse.Namespace) -> int:
 
 def _demo(given: argparse.Namespace) -> int:
     try:
-        demo.load(_owner())
+        demo.load(token_command.owner())
     finally:
         embedded.release()
     print(_("The demo workspace is there: choose it in the list on the left, or open /?workspace=demo."))
@@ -176,7 +176,7 @@ def _demo(given: argparse.Namespace) -> int:
 
 def _remove_demo(given: argparse.Namespace) -> int:
     try:
-        demo.remove(_owner())
+        demo.remove(token_command.owner())
     finally:
         embedded.release()
     print(_("The demo workspace is removed."))

@@ -5,11 +5,12 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 Row = dict[str, Any]
 PROJECTS = ("opening", "renewal", "platform")
@@ -91,6 +92,12 @@ def at_work(days_ago: float, profiles: tuple[str, ...] = ()) -> list[Model]:
         one for one in models() if one.until <= days_ago <= one.since and (not profiles or one.profile in profiles)
     ]
     return found or [models()[2]]
+
+
+def by_day(dice: Dice, at: datetime, now: datetime) -> datetime:
+    """A moment of the office hours of that day, not after `now`."""
+    local = at.astimezone(ZoneInfo(content("cast")["zone"]))
+    return min(local.replace(hour=dice.randint(9, 17), minute=dice.randrange(60)), now).astimezone(UTC)
 
 
 def fill(form: str, values: Mapping[str, str]) -> str:

@@ -147,10 +147,8 @@ def programs(ledger: Ledger, count: int, zone: ZoneInfo, projects: Sequence[Any]
     moments = Rhythm(dice, ledger.now, zone, nights=0.12).moments(dice, count)
     shares = [job["share"] for job in jobs]
     values: dict[str, str] = {}
-    stop = len(ledger.runs) + count
+    begun = len(ledger.runs)
     for number, at in enumerate(moments):
-        if len(ledger.runs) >= stop:
-            break
         if number % 40 == 0:
             values = words(dice, "en", at)
         values["ticket"] = str(10_000 + number)
@@ -167,7 +165,7 @@ def programs(ledger: Ledger, count: int, zone: ZoneInfo, projects: Sequence[Any]
         about["response_summary"] = fill(job["got"][kind % len(job["got"])], values)
         tokens = int(dice.about(job["tokens_in"], 0.4)), max(4, int(dice.about(job["tokens_out"], 0.5)))
         ledger.answer(at, model, *tokens, cached=dice.choice((0, 0, 0.5, 0.7)), **about)
-    del ledger.runs[stop:]
+    del ledger.runs[begun : len(ledger.runs) - count]  # the oldest, for what was tried again
 
 
 def archive(ledger: Ledger, zone: ZoneInfo, runs: int, project: Any, agent: Any) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from nexus_core.demo.cast import PROJECTS, Dice, Row, content
+from nexus_core.demo.cast import PROJECTS, Dice, Row, by_day, content
 from nexus_core.demo.talk import Company, Said
 from nexus_core.entries import LISTS, keys_of
 
@@ -16,7 +16,7 @@ def tasks(dice: Dice, name: str, project: UUID, people: Sequence[UUID], now: dat
     """The tasks of a project."""
     found = []
     for task in content(name)["tasks"]:
-        at = now - timedelta(days=task["ago"], hours=3)
+        at = by_day(dice, now - timedelta(days=task["ago"]), now)
         closed = at + timedelta(days=min(9, task["ago"])) if task["status"] == "done" else None
         found.append({
             "id": dice.id_at(at), "project_id": project, "title": task["title"], "status": task["status"], "notes": "",
@@ -37,12 +37,12 @@ def remember(
     for step in range(1, VERSIONS + 1):
         part: Row = {field: items[: -(-len(items) * step // VERSIONS)] for field, items in whole.items()}
         part["summary_md"] = "\n\n".join(paragraphs[: -(-len(paragraphs) * step // VERSIONS)])
-        at = now - timedelta(days=330 * (VERSIONS - step) / VERSIONS + 4, hours=dice.randint(1, 8))
+        at = by_day(dice, now - timedelta(days=330 * (VERSIONS - step) / VERSIONS + 4), now)
         versions.append(_version(part, project, at, dice.choice(people), "proposal" if step % 3 == 0 else "hand"))
     if "conflict" in known:
         _conflict(versions, known["conflict"], people)
     empty: Row = {"summary_md": ""} | {field: [] for field in LISTS}
-    versions.insert(0, _version(empty, project, versions[0]["created_at"] - timedelta(days=1), None, "hand"))
+    versions.insert(0, _version(empty, project, versions[0]["created_at"] - timedelta(days=1), people[0], "hand"))
     for number, version in enumerate(versions, start=1):
         version["version"] = number
     last = versions[-1]
@@ -95,13 +95,13 @@ def _proposals(
     """Those of the content wait; and for each of the older decisions there is one that was accepted or refused."""
     found = []
     for item in content(name)["proposals"]:
-        at = now - timedelta(days=dice.uniform(0.3, 3))
+        at = by_day(dice, now - timedelta(days=dice.uniform(0.3, 3)), now)
         cited = _nearest(said, name, item["topic"], now)
         lines = [_line(dice, line, memory, cited, at) for line in item["lines"]]
         waits = _proposal(dice, project, at, item["trigger"], lines, cited, people)
         found.append(waits | {"base_version": memory["version"]})
     for number, decision in enumerate(memory["decisions"][:4]):
-        at = now - timedelta(days=300 - number * 60)
+        at = by_day(dice, now - timedelta(days=300 - number * 60), now)
         status = "rejected" if number == 2 else "accepted"
         line: Row = {"op": "add", "field": "decisions", "after": decision}
         decided = at + timedelta(hours=5)

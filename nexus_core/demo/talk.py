@@ -91,7 +91,7 @@ class _Talk:
         if self.number is not None and dice.random() > 0.22:
             person = company.people[dice.choice(company.members[self.number])]
         task = None
-        if self.number is not None and (self.topic["kind"] == "task" or dice.random() < 0.2):
+        if self.number is not None and dice.random() < (0.3 if self.topic["kind"] == "task" else 0.05):
             task = dice.choice(company.tasks[self.number])
         self.row = {
             "id": dice.id_at(self.begun), "user_id": person, "project_id": project, "task_id": task,

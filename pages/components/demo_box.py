@@ -17,8 +17,9 @@ _REFUSED = "demo"
 def notice() -> None:
     """On a page of the demo: that nothing here is real, and where to get rid of it."""
     if session.scope().workspace_id == demo.WORKSPACE:
-        words = _("Everything in this workspace is made up, none of it counts elsewhere. Settings remove it.")
-        st.caption(f":orange-badge[:material/science: {_('Demo')}] {words}")
+        words = _("Everything in this workspace is made up, and none of it counts elsewhere. Settings remove it.")
+        with st.container(key="demo_notice"):
+            st.badge(_("Demo: made-up data"), icon=":material/science:", color="orange", help=words)
 
 
 def section(scope: Scope) -> None:

@@ -47,8 +47,12 @@ def _model(default: Profile, role: str, asked: bool) -> None:
     if connected:
         st.caption(_("{name} answers.").format(name=label(default.name)))
     else:
-        st.caption(_("Until then the built-in assistant answers: no key, no network, it quotes what Nexus remembers."))
-        for seen in llm.detected():
+        st.caption(_("The built-in assistant answers already: no key, no network, it quotes what Nexus remembers."))
+        found = llm.detected()
+        if not found:
+            words = _("For a language model set {example} where Nexus starts, or write the address of your own server.")
+            st.caption(words.format(example="`OPENAI_API_KEY`"))
+        for seen in found:
             st.caption(f":material/key: {label(seen.label)}: {label(seen.how)}")
             if role == "admin" and seen.example_model:
                 st.button(

@@ -209,15 +209,15 @@ def test_an_empty_nexus_offers_a_demo_that_one_click_loads_and_one_removes(
     monkeypatch.setattr(demo, "FULL", Size(conversations=12, runs=120, summed=1))
     assert not [button for button in open_page(operator, PAGE).button if button.key == "demo_load"]
     page = open_page(scope, PAGE)
-    assert "made up" not in words(page)
+    assert "made-up data" not in words(page)
     page.button(key="demo_load").click().run()
     assert page.query_params["workspace"] == "demo"
     page = open_page(scope, PAGE, workspace="demo")
-    assert "Everything in this workspace is made up" in words(page)
+    assert "Demo: made-up data" in words(page)
     assert page.selectbox(key="frame_workspace").options == ["Nexus", "Demo (made-up data)"]
     page = open_page(scope, "system/settings.py", workspace="demo")
     page.button(key="demo_remove").click().run()
     assert "workspace" not in page.query_params
-    assert "made up" not in words(open_page(scope, PAGE))
+    assert "made-up data" not in words(open_page(scope, PAGE))
     with transaction(Scope.system()) as tx:
         assert [place.slug for place in workspaces.of_person(tx, scope.user_id)] == ["default"]
