@@ -99,7 +99,7 @@ def photograph(pages: dict[str, Page], base: str, name: str, path: str) -> None:
         page.goto(base + path)
         if name == "health":
             _settle(page)
-            page.locator('[data-testid="stPageLink"] a[href*="/health"]').first.evaluate("link => link.click()")
+            page.locator('[data-testid="stPageLink-NavLink"]', has_text="Health").evaluate("link => link.click()")
         _settle(page)
         _keep(page.screenshot(), SCREENS / f"{name}-{look}.png")
 

@@ -191,7 +191,7 @@ def block(runs: Sequence[Row], agent: Any, since: datetime, share: Decimal) -> D
     amount = round_(sum((run["cost_estimate"] or Decimal(0) for run in mine), Decimal(0)) * share)
     spent = Decimal(0)
     for run in mine:
-        if spent >= amount > 0:
+        if spent >= amount > 0 and run["runtime"] != "local":
             run |= {key: value for key, value in _EMPTY.items() if key.endswith(("_tokens", "_ms", "served_model"))}
             run |= {
                 "status": "blocked", "response_summary": None, "cost_estimate": None, "cost_source": None,
