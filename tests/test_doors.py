@@ -28,7 +28,7 @@ BY_ANOTHER = {
 }
 """Verbs that a page calls and no route, each with the operation that does the same, and why that is so."""
 BY_COMMAND = {"demo.load": "demo", "demo.remove": "demo"}
-"""Verbs of the server itself, with the command that does the same: a demo is for people, and no token makes a workspace."""
+"""Verbs of the server itself, with the command that does the same: a demo is for people, no token makes a workspace."""
 
 
 def modules() -> dict[str, ast.Module]:
