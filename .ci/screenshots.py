@@ -31,7 +31,7 @@ from tests.serving import Server
 ROOT = Path(__file__).resolve().parents[1]
 SCREENS = ROOT / "docs" / "screens"
 SIZES = {1440: 900, 480: 900}
-SAME = 0.004
+SAME = 0.0005
 """The share of pixels that may differ before a picture counts as another one."""
 _CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 _STILL = '[data-testid="stApp"][data-test-script-state="notRunning"]'
