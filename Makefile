@@ -10,19 +10,24 @@ PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 FILE ?= nexus-$(shell date +%Y-%m-%d-%H%M%S).dump
 
-.PHONY: help run test test-pg15 check doctor backup clean
+.PHONY: help run demo test test-pg15 check doctor backup screenshots clean
 
 help:
 	@echo 'make run         serve cockpit and API (PORT=8501, NEXUS_HOME=.nexus, NEXUS_DATABASE_URL=…)'
+	@echo 'make demo        fill the workspace "demo" with a year of made-up data (python -m nexus_core demo --remove)'
 	@echo 'make test        run every test (PYTEST_ARGS=…; NEXUS_TEST_DATABASE_URL=… for another PostgreSQL)'
 	@echo 'make test-pg15   the same on a temporary cluster of Debian'"'"'s PostgreSQL 15'
 	@echo 'make check       lint and types'
+	@echo 'make screenshots photograph every page of the demo into docs/screens'
 	@echo 'make doctor      say what is wrong here and how to mend it'
 	@echo 'make backup      write everything into a new file (FILE=nexus-….dump)'
 	@echo 'make clean       remove the virtual environment and caches; never data'
 
 run: $(VENV)/installed
 	@$(BIN)/python -m nexus_core serve
+
+demo: $(VENV)/installed
+	@$(BIN)/python -m nexus_core demo
 
 doctor: $(VENV)/installed
 	@$(BIN)/python -m nexus_core doctor
@@ -37,6 +42,10 @@ test: $(VENV)/installed-dev
 test-pg15: $(VENV)/installed-dev
 	@sh .ci/chromium
 	@PYTHONPATH=. $(BIN)/python .ci/postgres15.py $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+screenshots: $(VENV)/installed-dev
+	@sh .ci/chromium
+	@PYTHONPATH=. $(BIN)/python .ci/screenshots.py
 
 check: $(VENV)/installed-dev
 	@$(BIN)/python -m ruff check .

@@ -1,4 +1,4 @@
-"""The command line: python -m nexus_core serve | migrate | backup | export | import | erase | token | url | doctor …"""
+"""The command line: python -m nexus_core serve | migrate | backup | export | import | erase | demo | token | …"""
 
 import argparse
 import os
@@ -10,6 +10,7 @@ from nexus_core import (
     backup,
     config,
     database,
+    demo,
     doctor,
     embedded,
     erasure,
@@ -72,6 +73,10 @@ def _parser() -> argparse.ArgumentParser:
     erase.add_argument("--yes", action="store_true", help=_("do it; without this nothing happens"))
     erase.set_defaults(command=_erase)
     token_command.add(commands)
+    show = commands.add_parser("demo", help=_("fill the workspace “demo” with a year of made-up data, or remove it"))
+    show.set_defaults(command=_demo)
+    away = _("remove it, with everything in it")
+    show.add_argument("--remove", dest="command", action="store_const", const=_remove_demo, help=away)
     for name, command, words in (
         ("migrate", _migrate, _("bring the database to this version's schema")),
         ("url", _url, _("print the database's URL for psql and pg_dump; the bundled server is left running")),
@@ -157,6 +162,24 @@ def _erase(given: argparse.Namespace) -> int:
         print(words.format(workspace=one.workspace, project=one.project_name, entry=entry_line(one.entry)))
     print(_("Workspaces: {names}").format(names=", ".join(erased.workspaces)))
     print(_("Erased.") if erased.whole else _("Erased here; another workspace still has this person."))
+    return 0
+
+
+def _demo(given: argparse.Namespace) -> int:
+    try:
+        demo.load(token_command.owner())
+    finally:
+        embedded.release()
+    print(_("The demo workspace is there: choose it in the list on the left, or open /?workspace=demo."))
+    return 0
+
+
+def _remove_demo(given: argparse.Namespace) -> int:
+    try:
+        demo.remove(token_command.owner())
+    finally:
+        embedded.release()
+    print(_("The demo workspace is removed."))
     return 0
 
 

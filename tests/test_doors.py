@@ -27,6 +27,8 @@ BY_ANOTHER = {
     "chat.stop_here": ("stop_answer", "the part of a stop that needs no database; chat.stop begins with it"),
 }
 """Verbs that a page calls and no route, each with the operation that does the same, and why that is so."""
+BY_COMMAND = {"demo.load": "demo", "demo.remove": "demo"}
+"""Verbs of the server itself, with the command that does the same: a demo is for people, no token makes a workspace."""
 
 
 def modules() -> dict[str, ast.Module]:
@@ -123,7 +125,9 @@ def test_whatever_a_page_can_do_the_api_can_do() -> None:
     pages, routes = called("pages"), called("nexus_core.api")
     assert {"budgets.put", "chat.send", "trial.run", "chat.show_version", "audit.page"} <= pages, "it sees the verbs"
     assert not {"budgets.statuses", "chat.live", "views.of_page"} & pages, "it sees what changes nothing"
-    assert pages - routes - set(BY_ANOTHER) == set()
+    assert pages - routes - set(BY_ANOTHER) == set(BY_COMMAND)
+    commands = (ROOT / "nexus_core" / "__main__.py").read_text("utf-8")
+    assert all(f'add_parser("{command}"' in commands for command in BY_COMMAND.values())
     assert set(BY_ANOTHER) <= pages, "an exception that nobody needs any more"
     assert {operation for operation, _why in BY_ANOTHER.values()} <= set(_operations())
 

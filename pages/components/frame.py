@@ -13,7 +13,7 @@ from nexus_core.database import transaction
 from nexus_core.errors import NexusError, StoreUnavailable, Unauthenticated
 from nexus_core.i18n import _
 from nexus_core.signin import Identity
-from pages.components import notice, people_words, project_menu, session
+from pages.components import demo_box, notice, people_words, project_menu, session
 from pages.components.markdown import label
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,6 +73,7 @@ def run() -> None:
             _person(identity)
         drawn = True
         session.turn_to(page.url_path)
+        demo_box.notice()
         page.run()
     except NexusError as error:
         failed(error)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from nexus_core import llm, projects
+from nexus_core import llm, profiles, projects
 from nexus_core.database import transaction
 from nexus_core.i18n import _
 from nexus_core.profiles import BUILTIN, Profile
@@ -18,15 +18,16 @@ MODELS = "pages/system/models.py"
 FIRST = 5
 
 
-def steps(default: Profile, found: Sequence[Project], *, editable: bool) -> None:
-    """A model, a project, a question; a step that is done says so."""
+def steps(default: Profile, found: Sequence[Project], role: str, *, asked: bool) -> None:
+    """A model, a project, a question; a step that is done says so. `asked`: this person has asked something."""
+    editable = role != "viewer"
     grid = st.grid(2, min_column_width=280)
     with grid.container(border=True, height="stretch", key="home_step_model"):
-        _model(default)
+        _model(default, role, asked)
     with grid.container(border=True, height="stretch", key="home_step_project"):
         _project(found, editable)
     with grid.cell(column_span="all"), st.container(border=True, key="home_step_ask"):
-        _head(3, _("Ask something"), False)
+        _head(3, _("Ask something"), asked)
         st.caption(_("What is said is kept as it is said, and each further answer in that conversation knows it."))
         if editable:
             ask_box.draw("home_ask", None, _("Ask something, or say who you are"))
@@ -39,17 +40,40 @@ def _head(number: int, title: str, done: bool) -> None:
     st.markdown(f"{icon} **{title}**")
 
 
-def _model(default: Profile) -> None:
+def _model(default: Profile, role: str, asked: bool) -> None:
+    """Done once a model is connected, or the built-in assistant was asked: it needs nothing."""
     connected = default.model != BUILTIN
-    _head(1, _("Connect a model"), connected)
+    _head(1, _("Connect a model, or use the built-in one"), connected or asked)
     if connected:
         st.caption(_("{name} answers.").format(name=label(default.name)))
     else:
-        st.caption(_("Until then the built-in assistant answers: no key, no network, it quotes what Nexus remembers."))
-        for seen in llm.detected():
+        st.caption(_("The built-in assistant answers already: no key, no network, it quotes what Nexus remembers."))
+        found = llm.detected()
+        if not found:
+            words = _("For a language model set {example} where Nexus starts, or write the address of your own server.")
+            st.caption(words.format(example="`OPENAI_API_KEY`"))
+        for seen in found:
             st.caption(f":material/key: {label(seen.label)}: {label(seen.how)}")
+            if role == "admin" and seen.example_model:
+                st.button(
+                    _("Use {model}").format(model=label(seen.example_model)), key=f"home_use_{seen.provider}",
+                    icon=":material/bolt:", on_click=_use, args=(seen.label, seen.provider, seen.example_model),
+                )  # fmt: skip
+        refusal("home_use")
     st.space("stretch")
     st.page_link(MODELS, label=_("Open models"), icon=":material/model_training:", query_params=session.here())
+
+
+def _use(name: str, provider: str, model: str) -> None:
+    """Make a profile of a model that is found on this machine, and let it answer from here on."""
+
+    def make() -> bool:
+        with transaction(session.scope()) as tx:
+            made = profiles.save(tx, slug=provider.replace("_", "-"), name=name, model=model)
+            profiles.make_default(tx, made.id)
+        return True
+
+    attempt("home_use", make)
 
 
 def _project(found: Sequence[Project], editable: bool) -> None:

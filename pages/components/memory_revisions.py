@@ -127,7 +127,7 @@ def _version(memory: Memory, chosen: Saved, known: list[int], editable: bool, ke
     except NotFound as error:
         st.caption(label(error.message))
         return
-    st.caption(label(facts(chosen)))
+    st.caption(label(" · ".join(text for text in (facts(chosen), chosen.note) if text)))
     if other is not None:
         before, after = sorted((other, held), key=lambda one: one.version)
         said = _("From version {old} to version {new}").format(old=before.version, new=after.version)

@@ -1,4 +1,4 @@
-"""Settings: the workspace's name and time zone, its budgets, how long things are kept, and the erasure of a person."""
+"""Settings: the workspace's name and time zone, budgets, how long things are kept, the demo, erasing a person."""
 
 from zoneinfo import available_timezones
 
@@ -8,7 +8,7 @@ from nexus_core import workspaces
 from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _
 from nexus_core.workspaces import Workspace
-from pages.components import budget_list, erase_person, retention_form, session
+from pages.components import budget_list, demo_box, erase_person, retention_form, session
 from pages.components.attempt import told
 
 
@@ -24,6 +24,7 @@ def main() -> None:
         _workspace(scope, workspace)
         budget_list.draw(scope)
         retention_form.draw(scope)
+        demo_box.section(scope)
         erase_person.draw(scope)
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from nexus_core import agents, conversations, costs, memories, people, profiles, projects, proposals
 from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _, ngettext
-from pages.components import conversation_list, decided_box, home_project, home_spend, home_start, session
+from pages.components import conversation_list, decided_box, demo_box, home_project, home_spend, home_start, session
 from pages.components.markdown import label
 
 
@@ -34,8 +34,11 @@ def _start(scope: Scope) -> None:
         default = profiles.default(tx)
         found = projects.list_(tx)
         said = conversations.recent(tx, None, limit=6)
+        asked = bool(said or conversations.of_person(tx, limit=1))
         names = _agent_names(agents.list_(tx, archived=True))
-    home_start.steps(default, found, editable=scope.role != "viewer")
+    home_start.steps(default, found, scope.role, asked=asked)
+    if not found and not asked:
+        demo_box.offer(scope)
     if said:
         st.subheader(_("Your conversations outside projects"), anchor=False)
         conversation_list.draw(said, names, {})

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from nexus_core import chat, conversations, memories, people, profiles, projects, recall
+from nexus_core import chat, conversations, demo, memories, people, profiles, projects, recall, workspaces
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
+from nexus_core.demo.plan import Size
 from nexus_core.projects import Project
+from nexus_core.providers import PROVIDERS
 from tests.nexus_core.conversing import settled
 
 PAGE = "work/home.py"
@@ -180,3 +183,41 @@ def test_the_spend_of_the_month_is_there(operator: Scope, open_page: Any) -> Non
     settled(operator, turn)
     page.run()
     assert page.metric[0].value == "free" and "1 call to models" in words(page)
+
+
+def test_steps_are_ticked_when_they_are_done(
+    operator: Scope, scope: Scope, open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for provider in PROVIDERS.values():
+        for name in (*provider.keys, *provider.bases):
+            monkeypatch.delenv(name, raising=False)
+    assert "check_circle" not in words(open_page(operator, PAGE))
+    chat.send(operator, "Who are you?", place=Place(made(operator).id))
+    assert words(open_page(operator, PAGE)).count("check_circle") == 3  # the built-in assistant was used
+    monkeypatch.setenv("MISTRAL_API_KEY", "not-a-key")
+    page = open_page(scope, PAGE)
+    assert words(page).count("check_circle") == 1
+    page.button(key="home_use_mistral").click().run()
+    assert words(page).count("check_circle") == 2
+    with transaction(scope) as tx:
+        assert profiles.default(tx).model == "mistral/mistral-small-latest"
+
+
+def test_an_empty_nexus_offers_a_demo_that_one_click_loads_and_one_removes(
+    operator: Scope, scope: Scope, open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "FULL", Size(conversations=12, runs=120, summed=1))
+    assert not [button for button in open_page(operator, PAGE).button if button.key == "demo_load"]
+    page = open_page(scope, PAGE)
+    assert "made-up data" not in words(page)
+    page.button(key="demo_load").click().run()
+    assert page.query_params["workspace"] == "demo"
+    page = open_page(scope, PAGE, workspace="demo")
+    assert "Demo: made-up data" in words(page)
+    assert page.selectbox(key="frame_workspace").options == ["Nexus", "Demo (made-up data)"]
+    page = open_page(scope, "system/settings.py", workspace="demo")
+    page.button(key="demo_remove").click().run()
+    assert "workspace" not in page.query_params
+    assert "made-up data" not in words(open_page(scope, PAGE))
+    with transaction(Scope.system()) as tx:
+        assert [place.slug for place in workspaces.of_person(tx, scope.user_id)] == ["default"]
