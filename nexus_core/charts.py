@@ -232,7 +232,8 @@ def _layers(
     known = colours((key for key in order if key != rest()), mode)
     layers = []
     for key in order:
-        part, name = shown[shown["key"] == key], literal(names.get(key, key))
+        # A closed bucket first: the legend looks like a layer's first bar, which may be hatched.
+        part, name = shown[shown["key"] == key].sort_values("open", kind="stable"), literal(names.get(key, key))
         pattern = _HATCH | {"shape": ["/" if is_open else "" for is_open in part["open"]]}
         layers.append(
             {
