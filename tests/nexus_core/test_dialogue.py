@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from nexus_core.dialogue import hear
 from nexus_core.errors import Invalid
 
-WORDS = st.text(alphabet=st.characters(codec="utf-8"), min_size=1).filter(str.strip)
+WORDS = st.text(
+    alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Cs", "Zl", "Zp")), min_size=1
+).filter(str.strip)
 
 
 @dataclass
