@@ -10,6 +10,7 @@ from nexus_core import parts
 from nexus_core.errors import Invalid
 from nexus_core.i18n import _
 from nexus_core.parts import Part
+from nexus_core.text import clean
 
 
 class Piece(Protocol):
@@ -144,4 +145,4 @@ def _digest(rows: Sequence[Said]) -> str:
 
 
 def _words(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(clean(text).split())

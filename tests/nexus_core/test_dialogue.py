@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from nexus_core.dialogue import hear
 from nexus_core.errors import Invalid
+from nexus_core.text import clean
 
-WORDS = st.text(
-    alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Cs", "Zl", "Zp")), min_size=1
-).filter(str.strip)
+WORDS = st.text(alphabet=st.characters(codec="utf-8"), min_size=1).filter(lambda text: clean(text).strip())
 
 
 @dataclass
@@ -41,6 +40,15 @@ def test_the_next_request_goes_on_from_this_one(
     assert second.former_digest() == first.digest() != second.digest()
     assert second.goes_on_from(answer) and not second.goes_on_from(answer + " no")
     assert (second.question, second.instructions, len(second.history)) == ("And?", system, len(history) + 2)
+
+
+def test_what_is_stored_has_no_nul_and_is_known_again_by_who_resends_one() -> None:
+    now = [Piece("user", "a\0b")]
+    again = hear([*now, Piece("assistant", "c\0d"), Piece("user", "And?")])
+    assert again.former_digest() == hear(now).digest() == hear([Piece("user", "ab")]).digest()
+    assert again.goes_on_from("cd") and again.goes_on_from("c\0d")
+    with pytest.raises(Invalid):
+        hear([Piece("user", "\0")])
 
 
 def test_what_one_side_says_in_a_row_is_one_turn() -> None:
