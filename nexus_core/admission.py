@@ -4,13 +4,10 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from nexus_core import budgets, pricing, runs, tokens
+from nexus_core import budgets, pricing, tokens
 from nexus_core.budgets import settle
 from nexus_core.database import Transaction
 from nexus_core.i18n import _
-from nexus_core.profiles import Profile
-from nexus_core.providers import provider_of, runtime_of
-from nexus_core.runs import Run
 from nexus_core.stream import Usage
 
 ANSWER_TOKENS = 1_000
@@ -18,7 +15,7 @@ ANSWER_TOKENS = 1_000
 ADDED_TOKENS = 2_000
 """Expected of what goes in besides instructions and messages: memory, summary and recalled passages."""
 
-__all__ = ["ask", "begin", "expected", "settle"]
+__all__ = ["ask", "expected", "settle"]
 
 
 def expected(message_tokens: int, instructions: str, params: dict[str, Any]) -> Usage:
@@ -28,35 +25,6 @@ def expected(message_tokens: int, instructions: str, params: dict[str, Any]) -> 
     return Usage(
         input_tokens=message_tokens + tokens.count(instructions) + ADDED_TOKENS, output_tokens=made, source="estimated"
     )
-
-
-def begin(
-    tx: Transaction,
-    kind: str,
-    profile: Profile,
-    usage: Usage,
-    prompt_summary: str,
-    *,
-    project_id: UUID | None = None,
-    **about: UUID | None,
-) -> Run:
-    """Enter a call that answers nobody (test, proposal) and ask the budgets: its run, `running` or `blocked`.
-
-    `about` are conversation_id and task_id. `settle` with the run's id in the transaction that ends it.
-    """
-    run_id = runs.begin(
-        tx,
-        kind,
-        profile.model,
-        provider=provider_of(profile.model),
-        runtime=runtime_of(profile.model, profile.api_base),
-        profile_slug=profile.slug,
-        prompt_summary=prompt_summary,
-        project_id=project_id,
-        **about,
-    )
-    ask(tx, run_id, run_id, profile.model, usage, project_id=project_id)
-    return runs.get(tx, run_id)
 
 
 def ask(

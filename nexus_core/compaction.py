@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -10,24 +9,21 @@ from uuid import UUID
 
 from nexus_core import (
     admission,
-    agents,
+    chores,
     conversations,
     extract,
     llm,
     pricing,
-    profiles,
     runs,
     summaries,
     tokens,
 )
-from nexus_core.conversations import Conversation
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.errors import Busy, Invalid, ModelFailed, NexusError
 from nexus_core.i18n import _
 from nexus_core.ledger import Bill
 from nexus_core.pricing import OwnPrices
 from nexus_core.profiles import BUILTIN, Profile
-from nexus_core.providers import provider_of, runtime_of
 from nexus_core.stream import Finished, ModelRequest, Usage
 from nexus_core.summaries import Spoken, Summary
 from nexus_core.text import clip, one_line
@@ -131,7 +127,7 @@ def _due(scope: Scope, turn: Turn) -> Job | None:
 
 def _waits(tx: Transaction, conversation_id: UUID) -> bool:
     """Whether the model failed here so lately that one more try would only cost; another model is tried at once."""
-    model = _profile(tx, conversations.get(tx, conversation_id)).model
+    model = chores.profile_of(tx, conversations.get(tx, conversation_id).agent_id).model
     failed, last_at = summaries.failures(tx, conversation_id, model)
     if last_at is None:
         return False
@@ -153,33 +149,19 @@ def _begin(tx: Transaction, conversation_id: UUID, before: int) -> Job | None:
     former, found = _material(tx, conversation_id, before)
     if not found:
         return None
-    profile = _profile(tx, conversation)
+    profile = chores.profile_of(tx, conversation.agent_id)
     said = _fitting(found, profile)
     first = former.from_seq if former else said[0].seq
     place = {"project_id": conversation.project_id, "agent_id": conversation.agent_id}
-    run_id = runs.begin(
-        tx,
-        "summary",
-        profile.model,
-        provider=provider_of(profile.model),
-        runtime=runtime_of(profile.model, profile.api_base),
-        profile_slug=profile.slug,
-        prompt_summary=_("Summary of messages {first} to {last}").format(first=first, last=said[-1].seq),
-        conversation_id=conversation_id,
-        **place,
-    )
     read = sum(tokens.count(one.body) for one in said) + (former.tokens or 0 if former else 0)
     usage = admission.expected(read, INSTRUCTIONS, profile.params)
-    if admission.ask(tx, run_id, run_id, profile.model, usage, **place) is not None:
+    asked = _("Summary of messages {first} to {last}").format(first=first, last=said[-1].seq)
+    run = chores.begin(tx, "summary", profile, usage, asked, conversation_id=conversation_id, **place)
+    if run.status == "blocked":
         return None
     scope = replace(tx.scope, door="worker")
     more = len(said) < len(found)
-    return Job(scope, conversation_id, before, run_id, profile, pricing.load(tx), former, said, more)
-
-
-def _profile(tx: Transaction, conversation: Conversation) -> Profile:
-    chosen = agents.get(tx, conversation.agent_id).profile_id if conversation.agent_id else None
-    return profiles.get(tx, chosen) if chosen else profiles.default(tx)
+    return Job(scope, conversation_id, before, run.id, profile, pricing.load(tx), former, said, more)
 
 
 def _fitting(found: Sequence[Spoken], profile: Profile) -> list[Spoken]:
@@ -198,24 +180,12 @@ def _fitting(found: Sequence[Spoken], profile: Profile) -> list[Spoken]:
 
 async def _summarise(job: Job) -> bool:
     """Ask, store, end the run; whether there is a new summary. Whatever happens, the run ends."""
-    started = time.monotonic()
     bill = Bill(job.profile.model, job.prices)
-    text = ""
-    failure: ModelFailed | None = None
-    try:
-        async with asyncio.timeout(LONGEST):
-            text = await _text(job, bill)
-    except ModelFailed as error:
-        failure = error
-    except TimeoutError:
-        failure = ModelFailed(_("The model had not finished after three minutes."), error_type="timeout")
-    except asyncio.CancelledError:
-        failure = ModelFailed(_("Nexus was stopped meanwhile."), error_type="interrupted")
-    except Exception:  # noqa: BLE001 - whatever happens, the run ends
-        _log.exception("the summary of run %s failed", job.run_id)
-        failure = ModelFailed(_("Something went wrong inside Nexus; the log says what."), error_type="unknown")
-    milliseconds = int((time.monotonic() - started) * 1000)
-    return await asyncio.shield(asyncio.to_thread(_end, job, text, bill, milliseconds, failure))
+    text, failure, milliseconds = await chores.attempt(
+        _text(job, bill), LONGEST, job.run_id,
+        late=_("The model had not finished after three minutes."), stopped=_("Nexus was stopped meanwhile."),
+    )  # fmt: skip
+    return await asyncio.shield(asyncio.to_thread(_end, job, text or "", bill, milliseconds, failure))
 
 
 async def _text(job: Job, bill: Bill) -> str:
@@ -253,25 +223,12 @@ def _end(job: Job, text: str, bill: Bill, milliseconds: int, failure: ModelFaile
     """Store the summary and how the run ended, in one transaction."""
     usage, cost = bill.total(estimated_input=None, written=[])
     with transaction(job.scope) as tx:
-        admission.settle(tx, job.run_id)
         method = "extract" if job.profile.model == BUILTIN else "model"
         said = [one.seq for one in job.said]
         kept = failure is None and summaries.store(
             tx, job.conversation_id, said, text, method, former=job.former, run_id=job.run_id
         )
         told = _("{n} tokens stand for {m} messages now.").format(n=tokens.count(text), m=len(said))
-        runs.end(
-            tx,
-            job.run_id,
-            "failed" if failure else "succeeded",
-            usage,
-            served_model=bill.served_model,
-            response_summary=told if kept else None,
-            cost=cost.amount,
-            cost_source=cost.source,
-            price_version=cost.version,
-            duration_ms=milliseconds,
-            error_type=failure.error_type if failure else None,
-            error_message=failure.message[:2000] if failure else None,
-        )
+        about = {"served_model": bill.served_model, "response_summary": told if kept else None}
+        chores.end(tx, job.run_id, usage, cost, failure, milliseconds, **about)
         return kept

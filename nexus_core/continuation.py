@@ -6,15 +6,13 @@ from typing import Any
 
 from uuid6 import uuid7
 
-from nexus_core import leases, turns
 from nexus_core import parts as parts_
+from nexus_core import turns
 from nexus_core.database import Json, Transaction
 from nexus_core.errors import Invalid
 from nexus_core.i18n import _
 from nexus_core.messages import Message
-from nexus_core.providers import provider_of, runtime_of
 from nexus_core.setups import Wish, load
-from nexus_core.text import in_short
 from nexus_core.turns import Turn
 
 OPEN = "input-available"
@@ -74,14 +72,7 @@ def go_on(tx: Transaction, answer: Message, results: Mapping[str, str], wish: Wi
         run_id=run_id,
         request_id=request_id,
         parts=Json(begun),
-        prompt_summary=in_short(next(iter(results.values()))),
-        model=loaded.model,
-        provider=provider_of(loaded.model),
-        runtime=runtime_of(loaded.model, loaded.api_base),
-        profile_slug=loaded.profile_slug,
-        agent_id=loaded.agent_id,
-        lease_seconds=leases.LEASE_SECONDS,
-        lease_owner=leases.this_process(),
+        **turns.entered(loaded, next(iter(results.values()))),
     )
     turn = turns.turn_of(tx, loaded, request_id, run_id, 1, _question_seq(answer), answer.id)
     return turns.admitted(tx, replace(turn, tools=wish.tools, begun=tuple(begun)))

@@ -4,13 +4,13 @@ import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy as np
 
-from nexus_core import admission, llm, pricing, runs
+from nexus_core import chores, llm, pricing
 from nexus_core.config import settings
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import ModelFailed
@@ -28,6 +28,13 @@ _log = logging.getLogger(__name__)
 _threads = ThreadPoolExecutor(4, thread_name_prefix="nexus-embedding")
 _failures = 0
 _rests_until = 0.0
+
+
+@dataclass(frozen=True)
+class _Called:
+    model: str
+    api_base: str | None
+    slug: str = "embedding"
 
 
 def model() -> str | None:
@@ -78,27 +85,16 @@ def _name() -> str:
 
 
 def _begin(scope: Scope, read: Sequence[str], project_id: UUID | None) -> tuple[UUID, OwnPrices]:
-    name = _name()
+    expected = Usage(input_tokens=sum(map(count, read)), output_tokens=0, source="estimated")
+    asked = ngettext("The meaning of {n} text", "The meaning of {n} texts", len(read)).format(n=len(read))
+    called = _Called(_name(), settings().embedding_api_base)
     with transaction(scope) as tx:
-        run_id = runs.begin(
-            tx,
-            "embedding",
-            name,
-            provider=llm.provider_of(name),
-            runtime=llm.runtime_of(name, settings().embedding_api_base),
-            profile_slug="embedding",
-            project_id=project_id,
-            prompt_summary=ngettext("The meaning of {n} text", "The meaning of {n} texts", len(read)).format(
-                n=len(read)
-            ),
-        )
-        expected = Usage(input_tokens=sum(map(count, read)), output_tokens=0, source="estimated")
-        refused = admission.ask(tx, run_id, run_id, name, expected, project_id=project_id)
+        run = chores.begin(tx, "embedding", called, expected, asked, project_id=project_id)
         prices = pricing.load(tx)
-    if refused is not None:
+    if run.status == "blocked":
         _rest()
-        raise ModelFailed(refused, error_type="budget")
-    return run_id, prices
+        raise ModelFailed(run.error_message or "", error_type="budget")
+    return run.id, prices
 
 
 def _end(
@@ -106,19 +102,7 @@ def _end(
 ) -> None:
     cost = pricing.price(prices, _name(), usage, datetime.now(UTC))
     with transaction(scope) as tx:
-        admission.settle(tx, run_id)
-        runs.end(
-            tx,
-            run_id,
-            "failed" if failure else "succeeded",
-            usage,
-            cost=cost.amount,
-            cost_source=cost.source,
-            price_version=cost.version,
-            duration_ms=milliseconds,
-            error_type=failure.error_type if failure else None,
-            error_message=failure.message[:2000] if failure else None,
-        )
+        chores.end(tx, run_id, usage, cost, failure, milliseconds)
 
 
 def _unit(vector: Sequence[float]) -> Floats:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,12 +11,11 @@ from zoneinfo import ZoneInfo
 
 from nexus_core import (
     admission,
-    agents,
+    chores,
     conversations,
     llm,
     memories,
     pricing,
-    profiles,
     projects,
     proposals,
     rollup,
@@ -141,14 +139,14 @@ def _begin(scope: Scope, project_id: UUID, trigger: str, ids: Sequence[UUID], ta
         if any(one is not None and one.project_id != project_id for one in (task, *talks)):
             raise Invalid(_("This is not in that project."))
         only = talks[0] if len(talks) == 1 else None
-        profile = _profile(tx, only.agent_id if only else None)
+        profile = chores.profile_of(tx, only.agent_id if only else None)
         lots = _material(tx, profile, project_id, trigger, ids, task_id)
         if not lots and task is None:
             raise Invalid(_("Nobody has said anything here yet, so there is nothing to propose."))
         asked = in_short(_about(task, [talk.title for talk in talks]))
         only_id = only.id if only else None
         place = {"project_id": project_id, "conversation_id": only_id, "task_id": task_id}
-        run = admission.begin(tx, "proposal", profile, _expected(lots, profile), asked, **place)
+        run = chores.begin(tx, "proposal", profile, _expected(lots, profile), asked, **place)
         memory, zone, prices = memories.get(tx, project_id), rollup.zone(tx), pricing.load(tx)
     about = (project_id, trigger, only_id, task)
     blocked = run.status == "blocked"
@@ -160,11 +158,6 @@ def _expected(lots: Sequence[Sequence[Said]], profile: Profile) -> Usage:
     calls = [admission.expected(size, suggestions.INSTRUCTIONS, profile.params) for size in sizes]
     read, made = (sum(getattr(call, name) or 0 for call in calls) for name in ("input_tokens", "output_tokens"))
     return replace(calls[0], input_tokens=read, output_tokens=made)
-
-
-def _profile(tx: Transaction, agent_id: UUID | None) -> Profile:
-    chosen = agents.get(tx, agent_id).profile_id if agent_id else None
-    return profiles.get(tx, chosen) if chosen else profiles.default(tx)
 
 
 def _material(
@@ -194,24 +187,12 @@ def _about(task: Task | None, titles: Sequence[str]) -> str:
 
 async def _work(job: Job) -> None:
     """Ask, store what is new, end the run; whatever happens, the run ends."""
-    started = time.monotonic()
     bill = Bill(job.profile.model, job.prices)
-    lines: list[Line] = []
-    failure: ModelFailed | None = None
-    try:
-        async with asyncio.timeout(LONGEST * max(1, len(job.lots))):
-            lines = await _lines(job, bill)
-    except ModelFailed as error:
-        failure = error
-    except TimeoutError:
-        failure = ModelFailed(_("The model had not finished in time."), error_type="timeout")
-    except asyncio.CancelledError:
-        failure = ModelFailed(_("Nexus was stopped meanwhile; ask again."), error_type="interrupted")
-    except Exception:  # noqa: BLE001 - whatever happens, the run ends
-        _log.exception("the proposal of run %s failed", job.run_id)
-        failure = ModelFailed(_("Something went wrong inside Nexus; the log says what."), error_type="unknown")
-    milliseconds = int((time.monotonic() - started) * 1000)
-    await asyncio.shield(asyncio.to_thread(_end, job, lines, bill, milliseconds, failure))
+    lines, failure, milliseconds = await chores.attempt(
+        _lines(job, bill), LONGEST * max(1, len(job.lots)), job.run_id,
+        late=_("The model had not finished in time."), stopped=_("Nexus was stopped meanwhile; ask again."),
+    )  # fmt: skip
+    await asyncio.shield(asyncio.to_thread(_end, job, lines or [], bill, milliseconds, failure))
 
 
 async def _lines(job: Job, bill: Bill) -> list[Line]:
@@ -268,19 +249,6 @@ def _end_run(
 ) -> None:
     usage, cost = bill.total(estimated_input=None, written=[])
     count = ngettext("{n} change proposed", "{n} changes proposed", len(new)).format(n=len(new))
-    admission.settle(tx, job.run_id)
     told = ": ".join((count, "; ".join(suggestions.told(new)))) if new else _("Nothing new to propose.")
-    runs.end(
-        tx,
-        job.run_id,
-        "failed" if failure else "succeeded",
-        usage,
-        served_model=bill.served_model,
-        response_summary=None if failure else in_short(told),
-        cost=cost.amount,
-        cost_source=cost.source,
-        price_version=cost.version,
-        duration_ms=milliseconds,
-        error_type=failure.error_type if failure else None,
-        error_message=failure.message[:2000] if failure else None,
-    )
+    about = {"served_model": bill.served_model, "response_summary": None if failure else in_short(told)}
+    chores.end(tx, job.run_id, usage, cost, failure, milliseconds, **about)

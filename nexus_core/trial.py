@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from nexus_core import admission, builtin, llm, parts, pricing, profiles, runs, tokens
+from nexus_core import admission, builtin, chores, llm, parts, pricing, profiles, tokens
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import ModelFailed
 from nexus_core.i18n import _
@@ -79,7 +79,7 @@ def _begin(scope: Scope, profile_id: UUID, question: str) -> tuple[Profile, Run,
     with transaction(scope) as tx:
         profile = profiles.get(tx, profile_id)
         expected = admission.expected(tokens.count(question), "", profile.params)
-        run = admission.begin(tx, "test", profile, expected, in_short(question))
+        run = chores.begin(tx, "test", profile, expected, in_short(question))
         return profile, run, pricing.load(tx)
 
 
@@ -106,20 +106,8 @@ def _end(scope: Scope, run_id: UUID, question: str, call: _Call, failure: ModelF
     answer = "".join(call.pieces)
     asked = tokens.count(question) + tokens.MESSAGE_OVERHEAD
     usage, cost = call.bill.total(estimated_input=asked, written=[parts.text(answer)] if answer else [])
+    about = {"response_summary": in_short(answer), "first_token_ms": call.first_token_ms}
     with transaction(scope) as tx:
-        admission.settle(tx, run_id)
-        return runs.end(
-            tx,
-            run_id,
-            "failed" if failure else "succeeded",
-            usage,
-            served_model=call.bill.served_model,
-            response_summary=in_short(answer),
-            cost=cost.amount,
-            cost_source=cost.source,
-            price_version=cost.version,
-            duration_ms=call.elapsed(),
-            first_token_ms=call.first_token_ms,
-            error_type=failure.error_type if failure else None,
-            error_message=failure.message[:2000] if failure else None,
+        return chores.end(
+            tx, run_id, usage, cost, failure, call.elapsed(), served_model=call.bill.served_model, **about
         )

@@ -83,18 +83,25 @@ def accept(
         tokens=tokens.count_parts([parts_.text(question or "")]),
         title=title_of(question or "") if loaded.untitled else "",
         client_message_id=client_message_id or None,
-        prompt_summary=in_short(asked),
-        model=loaded.model,
-        provider=provider_of(loaded.model),
-        runtime=runtime_of(loaded.model, loaded.api_base),
-        profile_slug=loaded.profile_slug,
-        agent_id=loaded.agent_id,
-        lease_seconds=leases.LEASE_SECONDS,
-        lease_owner=leases.this_process(),
+        **entered(loaded, asked),
     ).one()
     question_seq = row.first_seq if question is not None else (base or 0)
     turn = replace(turn_of(tx, loaded, request_id, run_id, 1, question_seq, answer_id), tools=wish.tools)
     return admitted(tx, turn)
+
+
+def entered(loaded: Loaded, asked: str) -> dict[str, Any]:
+    """What a statement that begins a run of a turn takes: what is asked, who answers, and the lease on it."""
+    return {
+        "prompt_summary": in_short(asked),
+        "model": loaded.model,
+        "provider": provider_of(loaded.model),
+        "runtime": runtime_of(loaded.model, loaded.api_base),
+        "profile_slug": loaded.profile_slug,
+        "agent_id": loaded.agent_id,
+        "lease_seconds": leases.LEASE_SECONDS,
+        "lease_owner": leases.this_process(),
+    }
 
 
 def repeated(
