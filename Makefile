@@ -5,9 +5,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 p
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Three for two cores: a journey in a browser waits a third of its time. In order of their paths: the last of all
-# should be none of those.
-PYTEST_ARGS ?= -n 3 --dist loadfile --no-loadscope-reorder
+# In order of their paths: a journey in a browser takes long, and the last of all should not.
+PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 FILE ?= nexus-$(shell date +%Y-%m-%d-%H%M%S).dump
 

@@ -1,9 +1,11 @@
 """The cockpit as somebody sees it, without a browser."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from nexus_core import people, worker, workspaces
@@ -13,6 +15,14 @@ from pages.components import session
 
 ROOT = Path(__file__).resolve().parents[2]
 Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_once() -> Iterator[None]:
+    """Streamlit looks through all installed packages for components of theirs, with each AppTest; once is enough."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture
