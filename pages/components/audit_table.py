@@ -88,14 +88,14 @@ def draw(scope: Scope, asked: Wanted) -> None:
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            "number": st.column_config.NumberColumn(_("No."), width="small"),
+            "number": st.column_config.NumberColumn(_("No."), width=52),
             "at": st.column_config.DatetimeColumn(
-                _("When"), format="YYYY-MM-DD HH:mm:ss", timezone=str(figures.zone())
+                _("When"), format="YYYY-MM-DD HH:mm:ss", timezone=str(figures.zone()), width=158
             ),
-            "who": st.column_config.TextColumn(_("Who")),
-            "what": st.column_config.TextColumn(_("What"), width="medium"),
-            "detail": st.column_config.TextColumn(_("Detail"), width="large"),
-            "door": st.column_config.TextColumn(_("Through")),
+            "who": st.column_config.TextColumn(_("Who"), width=136),
+            "what": st.column_config.TextColumn(_("What"), width=180),
+            "detail": st.column_config.TextColumn(_("Detail"), width=330),
+            "door": st.column_config.TextColumn(_("Through"), width=120),
         },
     )
     _pager(found, pages)

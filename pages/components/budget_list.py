@@ -51,6 +51,10 @@ def name(budget: Budget) -> str:
     return f"{kinds[budget.scope]} · {budget.target_name or '–'}"
 
 
+def _dollars(amount: Decimal) -> str:
+    return figures.money(amount) if amount else "$0"  # "free" is said of a call
+
+
 def _card(scope: Scope, status: Status) -> None:
     budget, spent = status.budget, status.spent
     share = float((spent + status.held) / budget.amount) if budget.amount else 1.0
@@ -59,8 +63,8 @@ def _card(scope: Scope, status: Status) -> None:
         st.markdown(f"**{label(name(budget))}**", width="content")
         least = "≥ " if status.unpriced else ""
         st.markdown(
-            f":{tone}[**{least}{label(figures.money(spent))}**] "
-            + label(_("of {amount}").format(amount=figures.money(budget.amount) if budget.amount else "$0")),
+            f":{tone}[**{least}{label(_dollars(spent))}**] "
+            + label(_("of {amount}").format(amount=_dollars(budget.amount))),
             width="content",
         )
     st.progress(min(share, 1.0))

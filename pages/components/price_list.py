@@ -83,6 +83,7 @@ def _own(scope: Scope, history: list[OwnPrice], editable: bool) -> None:
         ),
         key="price_history",
         hide_index=True,
+        placeholder="–",
         column_config={
             "version": st.column_config.NumberColumn(_("Version"), width="small"),
             "model": _("Model"),

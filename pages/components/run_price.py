@@ -23,7 +23,7 @@ def draw(detail: Detail) -> None:
         st.caption(_("No model was asked; it cost nothing.") if blocked else _("It is priced when it ends."))
         return
     names = {
-        "input": _("Input"), "cached": _("Input from a cache"), "cache_write": _("Input written to a cache"),
+        "input": _("Input"), "cached": _("Cached input"), "cache_write": _("Cache write"),
         "output": _("Output"), "reasoning": _("Reasoning"),
     }  # fmt: skip
     unknown = _("unknown")
@@ -43,8 +43,8 @@ def draw(detail: Detail) -> None:
     st.dataframe(
         pd.DataFrame(rows), hide_index=True, key="run_price",
         column_config={
-            "what": text(""), "tokens": text(_("Tokens"), **right), "price": text(_("Per million"), **right),
-            "amount": text(_("Amount"), **right),
+            "what": text("", width=112), "tokens": text(_("Tokens"), **right, width=80),
+            "price": text(_("Per million"), **right, width=90), "amount": text(_("Amount"), **right, width=118),
         },
     )  # fmt: skip
     st.caption(label(_source(run, detail.priced.known)))

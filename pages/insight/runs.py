@@ -79,7 +79,7 @@ def _load(chosen: str) -> Detail:
 
 def _draw(detail: Detail, zone: ZoneInfo) -> None:
     run_head.draw(detail, zone)
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns([5, 4], gap="large")
     with left:
         run_body.timeline(detail)
         run_body.came_back(detail)
