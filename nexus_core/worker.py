@@ -52,6 +52,8 @@ class Worker:
     def _run(self) -> None:
         self._loop.run_forever()
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        # A job in a thread ends before the store is let go of: it would start the bundled server again.
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
 
     def submit(self, turn: Turn, scope: Scope) -> None:

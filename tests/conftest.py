@@ -19,12 +19,13 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 
 from nexus_core import config, database, migrate, people, signin, worker, workspaces
 from nexus_core.database import Scope, transaction
+from tests.machine import quick_folder
 
+os.environ["NEXUS_HOME"] = "/dev/null/nowhere"  # nothing here may use the store of whoever works in this folder
 settings.register_profile("any machine", deadline=None)  # how long an example takes says how busy the machine is
 settings.load_profile("any machine")
 _MIGRATING = 6398011  # advisory lock: the roles that a migration makes belong to the whole server
 _numbers = count(1)
-MEMORY = 4 * 1024**3
 ROOT = Path(__file__).resolve().parents[1]
 # Uses the server in a process of its own until its input ends: no test can let go of it by letting go of all servers.
 _HOLD = """
@@ -48,7 +49,7 @@ def server_url() -> Iterator[str]:
         yield config.libpq_url(url)
         return
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or secrets.token_hex(6)
-    home = Path(_memory() or tempfile.gettempdir(), f"nexus-tests-{run[:12]}")
+    home = Path(quick_folder() or tempfile.gettempdir(), f"nexus-tests-{run[:12]}")
     command = [sys.executable, "-c", _HOLD, str(home)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdin and holder.stdout
@@ -147,12 +148,6 @@ def member(scope: Scope, email: str, name: str, role: str) -> Scope:
     with transaction(Scope(scope.workspace_id, scope.user_id, "system")) as tx:
         person = people.create(tx, email, name, role)
     return Scope(scope.workspace_id, person.id, role)
-
-
-def _memory() -> str | None:
-    """Where files lie in memory alone, with room for this: a database is copied there thirteen times as fast."""
-    there = "/dev/shm"
-    return there if os.access(there, os.W_OK) and shutil.disk_usage(there).free > MEMORY else None
 
 
 def _named(url: str, name: str) -> str:

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nexus_core import osaccount
+from tests.machine import free_port, quick_folder
 
 BINARIES = Path(os.environ.get("PG_BIN", "/usr/lib/postgresql/15/bin"))
 
@@ -17,12 +17,12 @@ BINARIES = Path(os.environ.get("PG_BIN", "/usr/lib/postgresql/15/bin"))
 @contextmanager
 def cluster() -> Iterator[str]:
     """The URL of the superuser's database on a new cluster, which is gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="nexus-debian-"))
+    folder = Path(tempfile.mkdtemp(prefix="nexus-debian-", dir=quick_folder()))
     owner = osaccount.of(folder)
     if owner:
         os.chown(folder, *owner)
     data = str(folder / "data")
-    port = _free_port()
+    port = free_port()
     options = f"-c listen_addresses=127.0.0.1 -p {port} -c unix_socket_directories='' -c fsync=off"
 
     def call(program: str, *arguments: str) -> None:
@@ -37,10 +37,3 @@ def cluster() -> Iterator[str]:
         if (folder / "data" / "postmaster.pid").exists():
             call("pg_ctl", "-w", "-m", "immediate", "stop")
         shutil.rmtree(folder)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

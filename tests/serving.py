@@ -6,7 +6,6 @@ Loading them takes a server six seconds of a processor; test_served and test_mai
 import multiprocessing
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from urllib.request import urlopen
 import pytest
 
 from nexus_core.__main__ import main
+from tests.machine import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -84,14 +84,6 @@ def running(log: Path, **environment: str) -> Iterator[tuple[str, Server]]:
         if server.poll() is None:
             server.terminate()
         server.wait(30)
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def wait_for(url: str, server: subprocess.Popen[bytes] | Server, seconds: float = 90) -> None:

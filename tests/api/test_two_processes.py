@@ -22,9 +22,10 @@ from nexus_core.database import ROOT, Scope, transaction
 from nexus_core.sessions import COOKIE
 from tests.api.conftest import door, token
 from tests.api.serving import events, kinds, served, written
+from tests.machine import free_port
 from tests.nexus_core.conversing import connect, until
 from tests.nexus_core.model_server import ModelServer, Tap
-from tests.serving import Server, free_port, running
+from tests.serving import Server, running
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/sbin:/usr/local/sbin")
 SHIPPED = ROOT / "docs" / "deploy" / "nginx.conf"

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
-from tests.serving import free_port, wait_for
+from tests.machine import free_port
+from tests.serving import wait_for
 
 ROOT = Path(__file__).parents[2]
 _ARGUMENTS = [

@@ -14,9 +14,10 @@ from nexus_core import agents, chat, conversations, messages, profiles
 from nexus_core.conversations import Place
 from nexus_core.database import Scope, transaction
 from tests.browser.conftest import settle
+from tests.machine import free_port
 from tests.nexus_core.conversing import ask
 from tests.nexus_core.model_server import ModelServer
-from tests.serving import Server, free_port, wait_for
+from tests.serving import Server, wait_for
 
 WORDS = [f"word{number} " for number in range(60)]
 BOX = ".st-key-chat_bottom textarea"

@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -213,11 +214,11 @@ def test_something_unexpected_ends_the_run_and_the_conversation_is_free(
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(generation.context, "build", broken)
-    turn, answer = ask(me, "Hello")
+    with monkeypatch.context() as patched:
+        patched.setattr(generation.context, "build", broken)
+        turn, answer = ask(me, "Hello")
     assert (answer.status, answer.metadata["error_type"]) == ("failed", "unknown")
     assert "a bug" not in answer.metadata["error"] and "a bug" in caplog.text
-    monkeypatch.undo()
     assert settled(me, chat.answer_again(me, answer.id)).status == "complete"
     assert len(shown(me, turn.conversation_id)) == 2
 
@@ -268,6 +269,21 @@ def test_closing_ends_running_answers_with_what_came_and_leaves_no_thread_and_no
     assert "nexus-worker" not in left
     assert not [one for one in caplog.records if one.name == "asyncio"]
     assert not [one for one in recwarn if issubclass(one.category, (RuntimeWarning, ResourceWarning))]
+
+
+def test_closing_waits_for_a_job_that_is_at_work(me: Scope) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def job() -> int:
+        begun.set()
+        time.sleep(0.3)
+        ended.set()
+        return 0
+
+    worker.worker().begin(worker.worker()._guarded(job))  # type: ignore[arg-type]
+    assert begun.wait(30)
+    worker.close()
+    assert ended.is_set()
 
 
 def test_threads_do_not_grow_with_the_number_of_workers(me: Scope) -> None:
