@@ -2,25 +2,20 @@
 
 import math
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from urllib.parse import quote
 
-import snowballstemmer
-
 from nexus_core.languages import Language
+from nexus_core.stems import stem
 from nexus_core.text import clip, fold, one_line
 
 QUOTE_CLUSTERS = 320
 READ = 20_000
 """Characters of a passage that are read when it is compared or understood."""
 
-_stemmers = {name: snowballstemmer.stemmer(name) for name in ("english", "spanish")}
-_one_at_a_time = threading.Lock()
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|[.!?]+(?=\S)[^.!?\n]*)*[.!?]*")
 _ADDRESS = re.compile(
@@ -65,7 +60,7 @@ def age(passage: Passage) -> tuple[float, int]:
 def terms(text: str, language: Language) -> list[str]:
     """The stems of the words that carry meaning, in order."""
     words = _WORD.findall(fold(text[:READ]))
-    return [_stem(language.stemmer, word) for word in words if word not in language.stop]
+    return [stem(language.stemmer, word) for word in words if word not in language.stop]
 
 
 def rank(wanted: Iterable[str], passages: Sequence[Passage], language: Language) -> list[Found]:
@@ -144,9 +139,3 @@ def _trust(passage: Passage) -> float:
     kinds = {"decision": 1.4, "summary": 0.9, "question": 0.9}
     trust = kinds.get(passage.kind, 0.5 if passage.author == "assistant" else 1.0)
     return trust * (0.4 if passage.kind == "message" and is_question(passage.text) else 1.0)
-
-
-@lru_cache(maxsize=50_000)
-def _stem(language: str, word: str) -> str:
-    with _one_at_a_time:  # a stemmer keeps its state in itself
-        return str(_stemmers[language].stemWord(word))

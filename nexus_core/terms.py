@@ -1,7 +1,6 @@
 """The words of a text as search and recall compare them: one tokenizer for what is indexed and what is asked."""
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,9 +8,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 import regex
-import snowballstemmer
 
 from nexus_core.languages import ENGLISH, SPANISH
+from nexus_core.stems import stem
 from nexus_core.text import clean, fold
 
 INDEXED = 20_000
@@ -26,8 +25,6 @@ _ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+|\S")
 _UNSPACED_LETTER = regex.compile(rf"[{_UNSPACED}]")
 _AROUND = ".,;:!?¿¡()[]…"
 _QUOTED = re.compile(r'"([^"]*)(?:"|$)')
-_stemmers = tuple(snowballstemmer.stemmer(language.stemmer) for language in (ENGLISH, SPANISH))
-_one_at_a_time = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -92,13 +89,7 @@ def stems_of(word: str) -> tuple[str, ...]:
     """The index's entries for a word's stems, one or two; none for a symbol, a single letter or a stop word."""
     if len(word) < 2 or not is_word(word) or word in STOP:
         return ()
-    return _stems(word)
-
-
-@lru_cache(maxsize=100_000)
-def _stems(word: str) -> tuple[str, ...]:
-    with _one_at_a_time:  # a stemmer keeps its state in itself
-        return tuple(dict.fromkeys(f"~{stemmer.stemWord(word)}" for stemmer in _stemmers))
+    return tuple(dict.fromkeys(f"~{stem(language.stemmer, word)}" for language in (ENGLISH, SPANISH)))
 
 
 def _quoted(lexeme: str) -> str:
