@@ -106,7 +106,7 @@ def find(
     """The conversations with all the words, in a message or in the title; the exact phrase first, then the newest.
 
     Only what this person may see; nothing is written. Of common words, the newest hits among the newest 10,000 messages
-    are found, 100 at most, and the page says so (`exact` is False). Raises Invalid for an unknown sort, kind, status or
+    are found, 50 at most, and the page says so (`exact` is False). Raises Invalid for an unknown sort, kind, status or
     `after`.
     """
     _check(filter, sort)
@@ -130,9 +130,11 @@ def find(
     )
     total, complete = rows[0]["total"], rows[0]["complete"]
     rows = [row for row in rows if row["id"] is not None]
-    more = len(rows) > limit
-    hits = [_hit(row, asked) for row in rows[:limit]]
-    last = rows[limit - 1] if more else None
+    page = rows[:limit]
+    ids, message_ids = [row["id"] for row in page], [row["message_id"] for row in page]
+    shown = tx.rows("search.shown", ids=ids, message_ids=message_ids) if page else []
+    hits = [_hit(row, asked) for row in shown]
+    last = page[-1] if len(rows) > limit else None
     following = [last["key_tier"], last["key_title"], last["key_time"], str(last["id"])] if last else None
     return Page(hits, min(total, COUNTED), complete and total <= COUNTED, _encoded(following))
 

@@ -318,3 +318,22 @@ def test_nothing_that_is_typed_breaks_it(scope: Scope, said: str, asked: str) ->
         assert made.id in [hit.id for hit in page.hits], word
         for hit in page.hits:
             assert all(0 <= a < b <= len(hit.passage.text) for a, b in (hit.passage.marks if hit.passage else ()))
+
+
+@given(st.text(st.sampled_from("aéñßÀ½²ªʰ_1 \t\n.,-¿“—…€‘’†")))
+def test_latin_is_read_as_every_other_script_is(text: str) -> None:
+    assert terms._LATIN.fullmatch(text)
+    assert terms._LATIN_TOKEN.findall(text) == terms._TOKEN.findall(text)
+
+
+def test_marks_stand_where_the_words_do() -> None:
+    def marked(text: str, words: str) -> list[str]:
+        asked = terms.search(words)
+        assert asked
+        return [text[start:end] for start, end in terms.marks(text, asked)]
+
+    assert marked("El Descuento, los descuentos: ½ descuento!", "descuento") == ["Descuento", "descuentos", "descuento"]
+    assert marked("a price list, the price; list price list", '"price list"') == ["price list"] * 2
+    assert marked("in ½ of 1/2 cases", "1/2") == ["1/2"]
+    assert marked("naïve Straße 折扣 off", "strasse 折扣") == ["Straße", "折扣"]
+    assert marked("nothing here", "elsewhere") == []
