@@ -33,7 +33,8 @@ class Cockpit:
     def __init__(self, socket: ClientConnection, query: str, times: Times) -> None:
         self.shown: dict[tuple[int, ...], str] = {}
         self.watchers: list[Callable[[str], None]] = []
-        self.failures: list[str] = []
+        self.failures: list[str] = []  # what a page could not do
+        self.alerts: list[str] = []
         self._socket, self._query, self._times = socket, query, times
         self._page = ""
         self._box: tuple[str, str] | None = None  # the chat box's widget and the fragment that it is in
@@ -65,7 +66,7 @@ class Cockpit:
 
     async def say(self, text: str) -> None:
         """Type into the chat's box and send; returns when the page with the question is drawn."""
-        assert self._box is not None, f"the page has no box to write in: {self.failures}"
+        assert self._box is not None, f"the page has no box to write in: {self.failures + self.alerts}"
         widget, fragment = self._box
         message = self._message(page_script_hash=self._page, fragment_id=fragment)
         state = message.rerun_script.widget_states.widgets.add()
@@ -137,7 +138,9 @@ class Cockpit:
         elif element.HasField("chat_input") and not element.chat_input.disabled:
             self._box = element.chat_input.id, message.delta.fragment_id
         elif element.HasField("alert"):
-            self.failures.append(element.alert.body)
+            self.alerts.append(element.alert.body)
+        elif element.HasField("exception"):
+            self.failures.append(element.exception.message)
 
     def _on_script_finished(self, message: ForwardMsg) -> None:
         """A page is drawn at its end, or at that of a look right after it: Streamlit forgets to tell the end of a run

@@ -32,5 +32,7 @@ def fresh_database() -> Iterator[str]:
                 migrate.migrate(url)
                 yield url
             finally:
+                del os.environ["NEXUS_DATABASE_URL"]
+                config.reset()
                 database.reset()
                 connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

@@ -242,10 +242,17 @@ def _quoted(turn: _Turn, heading: str, found: Sequence[Found]) -> Iterator[str]:
 
 
 def _fitting(turn: _Turn) -> list[Found]:
-    """What fits the question, the same text once, nothing far behind the best."""
-    found = rank(terms(turn.question, turn.language), turn.passages, turn.language)
+    """What fits the question, the same text once, nothing far behind the best; to have asked before is no answer."""
+    passages = turn.passages
+    if not turn.language.asked.search(turn.folded):
+        passages = tuple(p for p in passages if not _asked_before(p))
+    found = rank(terms(turn.question, turn.language), passages, turn.language)
     once = {fold(one.passage.text): one for one in reversed(found)}
     return [one for one in found if once[fold(one.passage.text)] is one and one.score >= found[0].score / 2]
+
+
+def _asked_before(passage: Passage) -> bool:
+    return passage.kind == "message" and passage.author == "user" and is_question(passage.text)
 
 
 def _facts(turn: _Turn) -> list[Fact]:

@@ -20,7 +20,8 @@ class Language:
 
     `facts` gives key, verb and value of what a person says of themselves; `names` their name: surely so in the groups
     `full` and `plain`, perhaps so in `maybe` ("I'm Ana", but also "I'm Spanish"). `asks_fact` has one group, the key
-    of what a person asks about themselves. `says` are the assistant's sentences, `places` names for where it looked.
+    of what a person asks about themselves; `asked` speaks of questions. `says` are the assistant's sentences, `places`
+    names for where it looked.
     """
 
     stemmer: str
@@ -37,6 +38,7 @@ class Language:
     thanks: re.Pattern[str]
     many: frozenset[str]
     overview: re.Pattern[str]
+    asked: re.Pattern[str]
     own: frozenset[str]
     places: Mapping[str, str]
     says: Mapping[str, str]
@@ -94,6 +96,7 @@ ENGLISH = Language(
     greets=re.compile(r"^(?:hi|hello|hey|good (?:morning|afternoon|evening))(?: there| \w+)?\W*$"),
     thanks=re.compile(r"^(?:ok |okay |great |many )?(?:thanks|thank you|thx)(?: \w+){0,3}\W*$"),
     many=frozenset(),
+    asked=_any(r"\b(?:ask(?:ed|ing)?|questions?)\b"),
     overview=_any(
         r"\bsummar(?:y|i[sz]e)\b", r"\bwhat (?:have|did) we (?:\w+ )?(?:talk|discuss|say|sa[iy]d|do)\w*(?: about)?\W*$",
         r"\bwhat do you (?:know|remember)(?: about me)?\W*$", r"\brecap\b",
@@ -187,6 +190,7 @@ SPANISH = Language(
     greets=re.compile(r"^\W*(?:hola|buenos dias|buenas(?: tardes| noches)?)(?: \w+)?\W*$"),
     thanks=re.compile(r"^\W*(?:ok |vale |muchas |mil )?gracias(?: \w+){0,3}\W*$"),
     many=_words("son eran están llaman"),
+    asked=_any(r"\bpregunt"),
     overview=_any(
         r"\bresum(?:en|e|eme|ir)\b", r"\b(?:de )?que (?:hemos hablado|hablamos|dijimos)\W*$",
         r"\bque (?:sabes|recuerdas)(?: de mi| sobre mi)?\W*$",

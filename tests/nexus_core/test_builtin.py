@@ -189,6 +189,16 @@ def test_a_former_question_and_its_own_answers_are_no_evidence() -> None:
         assert "— assistant" not in answer
 
 
+def test_to_have_asked_before_is_no_answer_unless_that_is_asked() -> None:
+    talk = Dialogue()
+    for number in range(3):
+        said = talk.say(f"What did we decide about price number {number}?")
+        assert ">" not in said, said
+    assert "price number 1?" in talk.say("What did I ask about price number 1?")
+    asked = Dialogue(Passage("¿Cuánto vale el número 7?", author="user"))
+    assert "número 7?" in asked.say("¿Qué pregunté del número 7?")
+
+
 def test_of_a_long_passage_the_sentence_that_matters_is_quoted() -> None:
     long = "Something else entirely. " * 200 + "The password of the door is swordfish. " + "More of it. " * 200
     answer = ask("What is the password of the door?", Passage(long))
