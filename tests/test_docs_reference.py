@@ -1,4 +1,4 @@
-"""The reference pages say what the code says: settings, commands, views; every link between documents leads somewhere."""
+"""The reference pages say what the code says: settings, commands, views; and links between documents lead somewhere."""
 
 import argparse
 import re

@@ -1,12 +1,14 @@
 """One chart of the Costs page: title, figure, the way to the runs behind a point, and its data as table and files."""
 
+import pickle
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
-from nexus_core import exports
+from nexus_core import charts, exports, panels
 from nexus_core.costs import Report
 from nexus_core.i18n import _
 from nexus_core.panels import Panel
@@ -46,8 +48,9 @@ def _figure(panel: Panel, report: Report, mode: str, height: int) -> None:
     }
     key = f"costs_chart_{panel.name}_{st.session_state.get('costs_clicks', 0)}"
     clickable = panel.runs is not None or panel.name == "clock"
+    made_of = (pickle.dumps(panel.frame), *panels.axis(report), report.range.grain, charts.rest())
     st.plotly_chart(
-        panel.draw(mode),
+        _drawn(panel.name, mode, made_of, panel),
         height=height,
         theme=None,
         key=key,
@@ -56,6 +59,12 @@ def _figure(panel: Panel, report: Report, mode: str, height: int) -> None:
         on_select=partial(_clicked, panel.name, key) if clickable else "ignore",
         selection_mode="points",
     )
+
+
+@st.cache_resource(max_entries=500, show_spinner=False)
+def _drawn(name: str, mode: str, made_of: tuple[object, ...], _panel: Panel) -> go.Figure:
+    """The figure, made once for the same data, whoever looks: plotly checks every value, which takes 5 ms a figure."""
+    return _panel.draw(mode)
 
 
 def clicked() -> tuple[str, Sequence[str]] | None:
