@@ -90,6 +90,15 @@ def test_every_view_is_described_with_its_columns(database_url: str) -> None:
     assert {name: columns for name, columns in described.items() if name in found} == found
 
 
+def test_the_picture_of_the_store_names_its_tables(database_url: str) -> None:
+    picture = (DOCS / "architecture.md").read_text("utf-8").split("```mermaid")[2].partition("```")[0]
+    groups = set(re.findall(r"subgraph (\w+)", picture))
+    with owner(database_url) as connection:
+        found = {row[0] for row in connection.execute("SELECT relname FROM pg_class WHERE relkind IN ('r', 'p')")}
+    named = set(re.findall(r"\b[a-z_]{4,}\b", re.sub(r"\[.*?\]|subgraph|flowchart", "", picture)))
+    assert len(named) > 20 and named - groups <= found, named - groups - found
+
+
 @pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")]), ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
