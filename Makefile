@@ -10,7 +10,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 FILE ?= nexus-$(shell date +%Y-%m-%d-%H%M%S).dump
 
-.PHONY: help run demo test test-pg15 check doctor backup screenshots clean
+.PHONY: help run demo test test-pg15 check doctor backup screenshots messages clean
 
 help:
 	@echo 'make run         serve cockpit and API (PORT=8501, NEXUS_HOME=.nexus, NEXUS_DATABASE_URL=…)'
@@ -18,6 +18,7 @@ help:
 	@echo 'make test        run every test (PYTEST_ARGS=…; NEXUS_TEST_DATABASE_URL=… for another PostgreSQL)'
 	@echo 'make test-pg15   the same on a temporary cluster of Debian'"'"'s PostgreSQL 15'
 	@echo 'make check       lint and types'
+	@echo 'make messages    what the Spanish catalogue lacks, as JSON to fill in (docs/translating.md)'
 	@echo 'make screenshots photograph every page of the demo into docs/screens'
 	@echo 'make doctor      say what is wrong here and how to mend it'
 	@echo 'make backup      write everything into a new file (FILE=nexus-….dump)'
@@ -46,6 +47,9 @@ test-pg15: $(VENV)/installed-dev
 screenshots: $(VENV)/installed-dev
 	@sh .ci/chromium
 	@PYTHONPATH=. $(BIN)/python .ci/screenshots.py
+
+messages: $(VENV)/installed-dev
+	@$(BIN)/python -m tests.catalogue
 
 check: $(VENV)/installed-dev
 	@$(BIN)/python -m ruff check .

@@ -16,6 +16,7 @@ from nexus_core import database, embedded, llm, migrate, replica, worker
 from nexus_core.api.doors import routes
 from nexus_core.api.gate import Gate
 from nexus_core.api.shell import Shell
+from nexus_core.api.speech import Speech
 from nexus_core.errors import NexusError
 from pages.components import frame
 
@@ -49,7 +50,7 @@ else:
     app = st.App(
         __file__,
         routes=routes,
-        middleware=[Middleware(Gate), Middleware(Shell)],
+        middleware=[Middleware(Speech), Middleware(Gate), Middleware(Shell)],
         lifespan=lifespan,
         on_script_error=frame.failed,
     )

@@ -192,6 +192,14 @@ def change_password(scope: Scope, current: str, password: str, *, keep: str | No
         note(tx, "set_password", scope.user_id, "")
 
 
+def speak(scope: Scope, language: str | None) -> Account:
+    """Choose one's own language, one of i18n.LANGUAGES; None: whatever one's browser asks for. Raises Invalid."""
+    with transaction(replace(scope, role="system")) as tx:
+        found = _account(tx, scope.user_id)
+        people.speak(tx, found.id, language)
+        return _account(tx, found.id)
+
+
 @contextmanager
 def _administering(scope: Scope, person_id: UUID | None = None) -> Iterator[Transaction]:
     """A transaction that sees accounts, for who is an administrator at this moment, not only when the page was drawn.

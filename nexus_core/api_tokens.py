@@ -9,7 +9,7 @@ from uuid import UUID
 
 from uuid6 import uuid7
 
-from nexus_core import audit
+from nexus_core import audit, l10n
 from nexus_core.database import ROLES, Scope, Transaction
 from nexus_core.errors import Forbidden, Invalid, NotFound
 from nexus_core.i18n import _
@@ -83,7 +83,7 @@ def create(
     if chosen is not None and role == "admin":
         raise Invalid(_("What administrators do is not limited to projects: choose another role."), field="role")
     if days is not None and not 1 <= days <= MOST_DAYS:
-        raise Invalid(_("A token works for 1 to {n} days.").format(n=f"{MOST_DAYS:,}"), field="days")
+        raise Invalid(_("A token works for 1 to {n} days.").format(n=l10n.number(MOST_DAYS)), field="days")
     token_id, token = uuid7(), PREFIX + secrets.token_hex(24)
     about = {"name": name, "role": role, "project_ids": chosen}
     made = tx.execute("api_tokens.create", id=token_id, token_hash=_hash(token), hint=token[:SHOWN], days=days, **about)

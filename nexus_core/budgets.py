@@ -9,7 +9,7 @@ from uuid import UUID
 
 from uuid6 import uuid7
 
-from nexus_core import audit, costs, ranges, rollup
+from nexus_core import audit, costs, l10n, ranges, rollup
 from nexus_core.costs import Reader
 from nexus_core.database import Transaction
 from nexus_core.errors import Conflict, Invalid, NotFound
@@ -226,7 +226,7 @@ def _refusal(item: Status, estimate: Decimal | None) -> str | None:
     full = item.spent + item.held >= item.budget.amount if not estimate else item.left < estimate
     if item.budget.blocks and full and estimate != 0:
         return _("The budget of the {target} for this month, {amount} dollars, is used up.").format(
-            target=_target(item.budget), amount=f"{item.budget.amount:,.2f}"
+            target=_target(item.budget), amount=l10n.number(item.budget.amount, 2)
         )
     return None
 
@@ -236,7 +236,7 @@ def _warnings(item: Status, estimate: Decimal | None) -> list[str]:
     if estimate is None:
         found.append(_("This model has no known price, so its spend is not counted against the budget."))
     if item.warned is not None:
-        share = f"{float((item.spent + item.held) / item.budget.amount):.0%}"
+        share = l10n.percent(float((item.spent + item.held) / item.budget.amount))
         found.append(
             _("{share} of this month's budget of the {target} is spent.").format(
                 share=share, target=_target(item.budget)

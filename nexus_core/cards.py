@@ -10,7 +10,7 @@ from nexus_core import dashboard, figures
 from nexus_core.costs import Timing
 from nexus_core.dashboard import Dashboard
 from nexus_core.figures import Figures
-from nexus_core.i18n import _
+from nexus_core.i18n import _, pgettext
 
 Value = Decimal | int | float | None
 
@@ -107,7 +107,9 @@ def _failures(page: Dashboard) -> Card:
         by_bucket[bucket][status] = part
     course = tuple(failure_rate(part) for part in by_bucket)
     rates = failure_rate(now), failure_rate(before)
-    return Card("failed", _("Failed"), "share", *rates, course, worse=True, narrow={"status": ("failed",)})
+    return Card(
+        "failed", pgettext("runs", "Failed"), "share", *rates, course, worse=True, narrow={"status": ("failed",)}
+    )
 
 
 def _time(page: Dashboard, name: str, title: str, measure: str, take: Callable[[Timing], float]) -> Card:

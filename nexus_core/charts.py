@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from nexus_core import l10n
 from nexus_core.i18n import _
 from nexus_core.palette import colours, theme
 from nexus_core.plots import Ends, figure, literal, nothing, numbers
@@ -37,7 +38,7 @@ def stack(
     """
     if frame.empty:
         return nothing(mode)
-    return figure(_layers(frame, value, mode, unit, ends, names or {}), mode, ends, y={"tickprefix": unit}, **_STACKED)
+    return figure(_layers(frame, value, mode, unit, ends, names or {}), mode, ends, y=_ticks(unit), **_STACKED)
 
 
 def lines(
@@ -93,7 +94,8 @@ def heat(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = ""
     """
     if frame.empty:
         return nothing(mode)
-    days, scale = weekdays(), theme(mode)["chartSequentialColors"]
+    days, scale = l10n.weekdays(), theme(mode)["chartSequentialColors"]
+    before, after = _sides(unit)
     cells = list(zip(frame["weekday"], frame["hour"], numbers(frame[value]), strict=True))
     map_ = {
         "type": "heatmap",
@@ -113,7 +115,7 @@ def heat(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str = ""
         "mode": "markers",
         "marker": {"symbol": "square", "size": 18, "opacity": 0},
         "customdata": [[str(day), str(hour), None if number != number else number] for day, hour, number in cells],
-        "hovertemplate": f"%{{y}} %{{x}}:00 · {unit}%{{customdata[2]:,.4~f}}<extra></extra>",
+        "hovertemplate": f"%{{y}} %{{x}}:00 · {before}%{{customdata[2]:,.4~f}}{after}<extra></extra>",
         "showlegend": False,
     }
     x = {"tickvals": list(range(0, 24, 3)), "range": [-0.5, 23.5]}
@@ -125,7 +127,7 @@ def ranking(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str =
     """Horizontal bars of `value` by `key`, the largest on top, each with its `id` (or key) as customdata."""
     if frame.empty:
         return nothing(mode)
-    known = colours(frame["key"], mode)
+    known, (before, after) = colours(frame["key"], mode), _sides(unit)
     marks = frame["id" if "id" in frame else "key"]
     bars = {
         "type": "bar",
@@ -134,10 +136,10 @@ def ranking(frame: pd.DataFrame, value: str, *, mode: str = "light", unit: str =
         "y": list(range(len(frame))),
         "marker": {"color": [known[key] for key in frame["key"]]},
         "customdata": [[mark, literal(key)] for mark, key in zip(marks, frame["key"], strict=True)],
-        "hovertemplate": f"%{{customdata[1]}}: {unit}%{{x:,.4~f}}<extra></extra>",
+        "hovertemplate": f"%{{customdata[1]}}: {before}%{{x:,.4~f}}{after}<extra></extra>",
     }
     labels = [literal(clip(key, LABEL)) for key in frame["key"]]
-    x = {"showgrid": True, "tickprefix": unit}
+    x = _ticks(unit) | {"showgrid": True}
     return figure([bars], mode, x=x, y=_SIDEWAYS | {"tickvals": bars["y"], "ticktext": labels})
 
 
@@ -145,16 +147,18 @@ def causes(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     """Bars of `change` by `key`, to the right where spend grew by it and to the left where it shrank."""
     if frame.empty:
         return nothing(mode)
-    colour = theme(mode)
+    colour, after = theme(mode), _sides("$")[1]
+    form = "+,.4~f" if after else "+$,.4~f"
     bars = {
         "type": "bar",
         "orientation": "h",
         "x": numbers(frame["change"]),
         "y": list(frame["key"]),
         "marker": {"color": [colour["orangeColor" if change > 0 else "greenColor"] for change in frame["change"]]},
-        "hovertemplate": "%{y}: %{x:+$,.4~f}<extra></extra>",
+        "hovertemplate": f"%{{y}}: %{{x:{form}}}{after}<extra></extra>",
     }
-    x = {"showgrid": True, "tickformat": "+$,.4~f", "zeroline": True, "zerolinecolor": colour["grayColor"]}
+    x = {"showgrid": True, "tickformat": form, "ticksuffix": after}
+    x |= {"zeroline": True, "zerolinecolor": colour["grayColor"]}
     return figure([bars], mode, x=x, y=_SIDEWAYS)
 
 
@@ -162,7 +166,7 @@ def course(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     """What was spent since the first of the month, and where that is heading, with its band, by `day`."""
     if frame.empty:
         return nothing(mode, _("A forecast needs 14 closed days."))
-    accent = theme(mode)["primaryColor"]
+    accent, (before, after) = theme(mode)["primaryColor"], _sides("$")
     line = {"type": "scatter", "x": list(frame["day"])}
     edge = line | {"mode": "lines", "line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
     traces: list[dict[str, Any]] = [
@@ -172,9 +176,9 @@ def course(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     shown = (("spent", _("Spent"), "solid"), ("expected", _("Expected, with the band that holds 4 times in 5"), "dot"))
     for column, name, dash in shown:
         style = {"line": {"color": accent, "width": 2, "dash": dash}, "marker": {"size": 3}, "mode": "lines+markers"}
-        about = {"name": name, "hovertemplate": "%{x|%a %-d %b}: $%{y:,.2f}<extra></extra>"}
+        about = {"name": name, "hovertemplate": f"%{{x|%a %-d %b}}: {before}%{{y:,.2f}}{after}<extra></extra>"}
         traces.append(line | style | about | {"y": numbers(frame[column])})
-    return figure(traces, mode, x={"type": "date", "tickformat": "%-d %b"}, y={"tickprefix": "$"})
+    return figure(traces, mode, x={"type": "date", "tickformat": "%-d %b"}, y=_ticks("$"))
 
 
 def attempts(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
@@ -203,11 +207,6 @@ def attempts(frame: pd.DataFrame, *, mode: str = "light") -> go.Figure:
     return figure(traces, mode, x=x, y=_SIDEWAYS, barmode="overlay", showlegend=False, height=height)
 
 
-def weekdays() -> list[str]:
-    """The names of the days in short, Monday first."""
-    return [_("Mon"), _("Tue"), _("Wed"), _("Thu"), _("Fri"), _("Sat"), _("Sun")]
-
-
 def top(frame: pd.DataFrame, value: str) -> pd.DataFrame:
     """The layers of a stack: the TOP largest keys, the others together as one."""
     drawn = frame.assign(**{value: pd.Series(numbers(frame[value]), dtype="float64", index=frame.index)})
@@ -227,7 +226,7 @@ def rest() -> str:
 def _layers(
     frame: pd.DataFrame, value: str, mode: str, unit: str, ends: Ends | None, names: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    shown, when = top(frame, value), _hover(ends)
+    shown, when, (before, after) = top(frame, value), _hover(ends), _sides(unit)
     order = shown.groupby("key", sort=False)[value].sum().sort_values(ascending=False).index
     known = colours((key for key in order if key != rest()), mode)
     layers = []
@@ -246,7 +245,7 @@ def _layers(
                     "color": known.get(key, theme(mode)["grayColor"]), "pattern": pattern, "line": {"width": 0},
                 },
                 "customdata": _texts(part, "key", "from_at", "to_at"),
-                "hovertemplate": f"%{{x|{when}}}<br>{name}: {unit}%{{y:,.4~f}}<extra></extra>",
+                "hovertemplate": f"%{{x|{when}}}<br>{name}: {before}%{{y:,.4~f}}{after}<extra></extra>",
             }
         )  # fmt: skip
     return layers
@@ -254,6 +253,16 @@ def _layers(
 
 def _texts(frame: pd.DataFrame, *columns: str) -> list[list[str]]:
     return [[str(value) for value in row] for row in zip(*(frame[name] for name in columns), strict=True)]
+
+
+def _sides(unit: str) -> tuple[str, str]:
+    """What stands before and after a number: money's sign has its place by language, another unit comes first."""
+    return l10n.sides() if unit == "$" else (unit, "")
+
+
+def _ticks(unit: str) -> dict[str, Any]:
+    before, after = _sides(unit)
+    return {"tickprefix": before, "ticksuffix": after, "automargin": bool(after)}
 
 
 def _hover(ends: Ends | None) -> str:

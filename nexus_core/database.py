@@ -18,9 +18,9 @@ from sqlalchemy.exc import DBAPIError
 from nexus_core import embedded
 from nexus_core.config import settings
 from nexus_core.connections import engine_of
-from nexus_core.errors import Forbidden, NotFound, SetupFailed, StoreUnavailable
+from nexus_core.errors import Forbidden, SetupFailed, StoreUnavailable
 from nexus_core.i18n import _
-from nexus_core.refusals import domain_errors, is_gone
+from nexus_core.refusals import domain_errors, is_gone, missing
 from nexus_core.text import clean, clean_json
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -102,7 +102,7 @@ class Transaction:
         """The first row of a statement as `cls`; raises NotFound when there is none."""
         row = self.one(cls, name, **params)
         if row is None:
-            raise NotFound(_("There is no such {thing} here.").format(thing=_(cls.__name__.lower())))
+            raise missing(cls.__name__)
         return row
 
     @contextmanager

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import IO, Any, Literal
 from uuid import UUID, uuid5
 
-from nexus_core import audit, conversations, projects, reading, tags
+from nexus_core import audit, conversations, l10n, projects, reading, tags
 from nexus_core.conversations import TITLE_LIMIT, Place
 from nexus_core.database import Json, Scope, Transaction, transaction
 from nexus_core.errors import Conflict, Invalid, NexusError, StoreUnavailable
@@ -105,11 +105,11 @@ def _me(tx: Transaction) -> UUID:
 
 def _check(document: Document) -> None:
     if len(document.messages) > MOST_MESSAGES:
-        raise Invalid(_("It has more than {n:,} messages.").format(n=MOST_MESSAGES))
+        raise Invalid(_("It has more than {n} messages.").format(n=l10n.number(MOST_MESSAGES)))
     for message in document.messages:
         if len(message.body) > LONGEST:
-            words = _("Message {number} is longer than {n:,} characters.")
-            raise Invalid(words.format(number=message.seq, n=LONGEST))
+            words = _("Message {number} is longer than {n} characters.")
+            raise Invalid(words.format(number=message.seq, n=l10n.number(LONGEST)))
 
 
 def _place(tx: Transaction, document: Document, into: Place | None, left: Counter[str]) -> dict[str, UUID | None]:

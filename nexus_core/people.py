@@ -10,7 +10,7 @@ from uuid6 import uuid7
 from nexus_core import audit
 from nexus_core.database import ROLES, Transaction
 from nexus_core.errors import Invalid
-from nexus_core.i18n import _
+from nexus_core.i18n import LANGUAGES, _
 from nexus_core.text import one_line
 
 
@@ -44,9 +44,10 @@ class Member:
 class Account:
     """A member with what is known of how they come in.
 
-    The last five fields are for administrators and the person, None for others.
+    The last six fields are for administrators and the person, None for others.
 
     `link_until`: until when a link works by which they choose a password. `sessions` are those that live.
+    `language`: the one that they chose, one of i18n.LANGUAGES.
     """
 
     id: UUID
@@ -61,6 +62,7 @@ class Account:
     link_until: datetime | None
     last_seen_at: datetime | None
     sessions: int | None
+    language: str | None
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,14 @@ def link_subject(tx: Transaction, person_id: UUID, issuer: str, subject: str) ->
     """From now on an identity provider's word is enough for this person; for the system's scope."""
     tx.execute("people.link_subject", id=person_id, issuer=issuer, subject=subject)
     audit.record(tx, "link_oidc", "person", person_id, {"issuer": issuer})
+
+
+def speak(tx: Transaction, person_id: UUID, language: str | None) -> None:
+    """Keep the language that a person chose; None: their browser's. For the system's scope. Raises Invalid."""
+    if language not in (None, *LANGUAGES):
+        raise Invalid(_("A language is one of {codes}.").format(codes=", ".join(LANGUAGES)), field="language")
+    tx.execute("people.speak", id=person_id, language=language)
+    audit.record(tx, "speak", "person", person_id, {"language": language})
 
 
 def elsewhere(tx: Transaction, person_id: UUID) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from nexus_core import l10n
 from nexus_core.i18n import _
 from nexus_core.palette import font, theme
 
@@ -35,6 +36,7 @@ def figure(
         "xaxis": axis | {"showgrid": False} | (_times(ends) if ends else {}) | dict(x or {}),
         "yaxis": axis | {"rangemode": "tozero"} | dict(y or {}),
         "dragmode": False,
+        "separators": l10n.point() + l10n.grouping(),
     }
     return go.Figure({"data": list(traces), "layout": common | layout})
 

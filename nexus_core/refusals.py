@@ -8,16 +8,16 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, Operation
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from nexus_core.errors import Conflict, Forbidden, Invalid, NexusError, NotFound, StoreUnavailable
-from nexus_core.i18n import _
+from nexus_core.i18n import _, later, pgettext
 
 # What a broken constraint means to the person who broke it.
 CONSTRAINTS: dict[str, tuple[type[NexusError], str]] = {
-    "projects_name_key": (Conflict, "A project with this name exists already."),
-    "conversations_session_key": (Conflict, "There is a conversation of this session there already."),
-    "tags_name_key": (Conflict, "A tag with this name exists already."),
-    "people_email_key": (Conflict, "A person with this e-mail exists already."),
-    "profiles_workspace_id_slug_key": (Conflict, "A profile with this slug exists already."),
-    "workspaces_slug_key": (Conflict, "A workspace with this name exists already."),
+    "projects_name_key": (Conflict, later("A project with this name exists already.")),
+    "conversations_session_key": (Conflict, later("There is a conversation of this session there already.")),
+    "tags_name_key": (Conflict, later("A tag with this name exists already.")),
+    "people_email_key": (Conflict, later("A person with this e-mail exists already.")),
+    "profiles_workspace_id_slug_key": (Conflict, later("A profile with this slug exists already.")),
+    "workspaces_slug_key": (Conflict, later("A workspace with this name exists already.")),
 }
 
 
@@ -40,6 +40,32 @@ def domain_errors(*, limited: bool = False) -> Iterator[None]:
         if error.connection_invalidated:
             raise StoreUnavailable(_("The database went away; nothing was lost, try again in a moment.")) from error
         raise
+
+
+def missing(kind: str) -> NotFound:
+    """That there is no such thing, named by the class that would hold it."""
+    thing = {
+        "agent": pgettext("there is no such …", "agent"),
+        "batch": pgettext("there is no such …", "re-pricing"),
+        "contents": pgettext("there is no such …", "project"),
+        "conversation": pgettext("there is no such …", "conversation"),
+        "memory": pgettext("there is no such …", "memory"),
+        "message": pgettext("there is no such …", "message"),
+        "person": pgettext("there is no such …", "person"),
+        "profile": pgettext("there is no such …", "profile"),
+        "project": pgettext("there is no such …", "project"),
+        "proposal": pgettext("there is no such …", "proposal"),
+        "revision": pgettext("there is no such …", "revision"),
+        "run": pgettext("there is no such …", "run"),
+        "share": pgettext("there is no such …", "link"),
+        "task": pgettext("there is no such …", "task"),
+        "token": pgettext("there is no such …", "token"),
+        "view": pgettext("there is no such …", "view"),
+        "workspace": pgettext("there is no such …", "workspace"),
+    }.get(kind.lower())
+    if thing is None:
+        return NotFound(_("There is no such thing here."))
+    return NotFound(_("There is no such {thing} here.").format(thing=thing))
 
 
 def _refused(error: IntegrityError) -> NexusError:

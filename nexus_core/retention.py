@@ -7,7 +7,7 @@ from uuid import UUID
 
 from uuid6 import uuid7
 
-from nexus_core import audit, projects
+from nexus_core import audit, l10n, projects
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.errors import Invalid, NotFound
 from nexus_core.i18n import _
@@ -64,7 +64,7 @@ def put(
         raise Invalid(_("Say after how many days something happens."), field="archive_after_days")
     for field, value in days.items():
         if value is not None and not 1 <= value <= LONGEST:
-            raise Invalid(_("Days are between 1 and {n}.").format(n=f"{LONGEST:,}"), field=field)
+            raise Invalid(_("Days are between 1 and {n}.").format(n=l10n.number(LONGEST)), field=field)
     if archive_after_days and delete_after_days and delete_after_days <= archive_after_days:
         raise Invalid(_("Deleting comes after archiving: give it more days."), field="delete_after_days")
     if project_id is not None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from nexus_core import agreement, audit, costs, dashboard, replica
+from nexus_core import agreement, audit, costs, dashboard, l10n, replica
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.figures import Figures
 from nexus_core.i18n import _, ngettext
@@ -83,7 +83,7 @@ def _stuck(tx: Transaction) -> Check:
     return Check(
         _("Stuck runs"),
         "bad",
-        words.format(n=row.runs, since=f"{row.since:%Y-%m-%d %H:%M} UTC"),
+        words.format(n=row.runs, since=f"{l10n.instant(row.since)} UTC"),
         _("Nexus ends them within minutes by itself. If they stay, start Nexus again."),
         "insight/runs.py",
     )
@@ -93,7 +93,9 @@ def _reaper() -> Check:
     last = worker().last("reap")
     late = last is None or datetime.now(UTC) - last > timedelta(seconds=12 * REAP_SECONDS)
     found = (
-        _("It has not run yet.") if last is None else _("It ran last at {time} UTC.").format(time=f"{last:%H:%M:%S}")
+        _("It has not run yet.")
+        if last is None
+        else _("It ran last at {time} UTC.").format(time=l10n.clock(last, seconds=True))
     )
     advice = _("It should run every few seconds: see the log for why it fails, or start Nexus again.")
     return Check(_("Reaper of lost answers"), "bad" if late else "well", found, advice if late else "")
@@ -105,7 +107,13 @@ def _replica() -> list[Check]:
         return []
     title, lag = _("Read replica"), 0.0 if standing.lag is None else standing.lag
     if standing.state == "well":
-        return [Check(title, "well", _("Reports are read from it; it is {n} seconds behind.").format(n=f"{lag:.0f}"))]
+        return [
+            Check(
+                title,
+                "well",
+                _("Reports are read from it; it is {n} seconds behind.").format(n=l10n.number(round(lag))),
+            )
+        ]
     advice = _("See why it does not follow: its log, its disk, the network between the two.")
     return [Check(title, "look", standing.notice, advice)]
 
@@ -115,7 +123,7 @@ def _unpriced(total: Figures) -> Check:
         return Check(_("Unpriced runs"), "well", _("Every run that ended has a price."))
     words = ngettext("{n} run has no price.", "{n} runs have no price.", total.unpriced)
     advice = _("Totals are “at least” until then: set a price for their models, then price past runs again.")
-    return Check(_("Unpriced runs"), "look", words.format(n=f"{total.unpriced:,}"), advice, "system/models.py")
+    return Check(_("Unpriced runs"), "look", words.format(n=l10n.number(total.unpriced)), advice, "system/models.py")
 
 
 def _without_usage(total: Figures) -> Check:
@@ -126,7 +134,7 @@ def _without_usage(total: Figures) -> Check:
     words = ngettext("{n} run tells no tokens.", "{n} runs tell no tokens.", total.without_usage)
     advice = _("These are calls that failed before their first word, or runs that were recorded without tokens.")
     return Check(
-        _("Runs without tokens"), "look", words.format(n=f"{total.without_usage:,}"), advice, "insight/runs.py"
+        _("Runs without tokens"), "look", words.format(n=l10n.number(total.without_usage)), advice, "insight/runs.py"
     )
 
 
@@ -137,7 +145,7 @@ def _waiting(tx: Transaction) -> Check:
     late = datetime.now(UTC) - row.since > WAITING
     words = ngettext("{n} message waits to be indexed.", "{n} messages wait to be indexed.", row.messages)
     advice = _("It goes on in the background; if the number does not fall, see the log.") if late else ""
-    return Check(_("Search index"), "look" if late else "well", words.format(n=f"{row.messages:,}"), advice)
+    return Check(_("Search index"), "look" if late else "well", words.format(n=l10n.number(row.messages)), advice)
 
 
 def _size(tx: Transaction) -> Check:
@@ -155,7 +163,9 @@ def _chain(scope: Scope) -> Check:
         verdict = audit.verify(tx)
     title = _("Audit")
     if verdict.holds:
-        return Check(title, "well", _("All {n} entries follow one another and hold.").format(n=f"{verdict.entries:,}"))
+        return Check(
+            title, "well", _("All {n} entries follow one another and hold.").format(n=l10n.number(verdict.entries))
+        )
     found = _("It does not hold from entry {n} on.").format(n=verdict.broken_at)
     if verdict.broken_at is None:
         found = _("{n} entries are not sealed.").format(n=verdict.unsealed or verdict.last_number - verdict.entries)
@@ -165,5 +175,5 @@ def _chain(scope: Scope) -> Check:
 def _bytes(size: int) -> str:
     for unit, power in (("TB", 4), ("GB", 3), ("MB", 2)):
         if size >= 1000**power:
-            return f"{size / 1000**power:.1f} {unit}"
-    return f"{size / 1000:.0f} kB"
+            return f"{l10n.number(size / 1000**power, 1)} {unit}"
+    return f"{l10n.number(size / 1000)} kB"

@@ -12,11 +12,11 @@ from uuid6 import uuid7
 from nexus_core import audit
 from nexus_core.database import ROLES, Transaction
 from nexus_core.errors import Invalid, NotFound
-from nexus_core.i18n import _
+from nexus_core.i18n import _, later
 
 DAYS = 30
 MOST_DAYS = 365
-_DEAD = "This link does not work. It may be mistyped, it may have expired or been withdrawn."
+_DEAD = later("This link does not work. It may be mistyped, it may have expired or been withdrawn.")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from nexus_core import budgets, compaction, leases, recall, retention, rollup, sessions, shelf, tags
+from nexus_core import budgets, compaction, i18n, leases, recall, retention, rollup, sessions, shelf, tags
 from nexus_core.database import Scope, transaction
 from nexus_core.draft import Live
 from nexus_core.errors import ModelFailed, StoreUnavailable
@@ -59,7 +59,7 @@ class Worker:
     def submit(self, turn: Turn, scope: Scope) -> None:
         """Begin to write the answer of an accepted turn; returns at once."""
         ready = threading.Event()
-        self._loop.call_soon_threadsafe(self._start, turn, scope, ready)
+        self._loop.call_soon_threadsafe(self._start, turn, scope, ready, context=i18n.kept())
         ready.wait(STOP_SECONDS)
 
     def _start(self, turn: Turn, scope: Scope, ready: threading.Event) -> None:
@@ -95,7 +95,7 @@ class Worker:
 
     def wait_for(self, call: Coroutine[Any, Any, T]) -> T:
         """Run another call to a model on this loop, which the models' HTTP clients belong to; its result or error."""
-        return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+        return i18n.kept().run(asyncio.run_coroutine_threadsafe, call, self._loop).result()
 
     def last(self, job: str) -> datetime | None:
         """When one of the jobs beside the answers (reap, index_all, sum_up_days) last ended well here, or None."""
@@ -103,7 +103,7 @@ class Worker:
 
     def begin(self, call: Coroutine[Any, Any, None]) -> None:
         """Begin another call to a model on this loop and return at once; it has to store its own end."""
-        other = asyncio.run_coroutine_threadsafe(call, self._loop)
+        other = i18n.kept().run(asyncio.run_coroutine_threadsafe, call, self._loop)
         self._others.add(other)  # or nothing holds on to it
         other.add_done_callback(self._others.discard)
 

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 CORE = sorted((ROOT / "nexus_core").rglob("*.py"))
 PAGES = sorted((ROOT / "pages").rglob("*.py"))
-LEAVES = {"config", "errors", "i18n"}
+LEAVES = {"config", "errors", "i18n", "l10n"}
 PURE = {
     "text", "tokens", "parts", "window", "stream", "languages", "entries", "memory_diff", "memory_merge", "dialogue",
     "meters",

@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nexus_core import oidc, signin
+from nexus_core import i18n, oidc, signin
 from nexus_core.api import html, peers, rates, shell
 from nexus_core.api.families import FAMILIES, BadToken, challenge, family
 from nexus_core.api_tokens import PREFIX
@@ -112,6 +112,8 @@ class Gate:
         if program:
             rates.count_holder(identity)
         connection.state.identity = identity
+        if identity.person.locale and _is_page(connection):
+            i18n.use(identity.person.locale)
         return None
 
     async def _enter(self, connection: HTTPConnection, guarded: "_Guarded") -> Identity | None:

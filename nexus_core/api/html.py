@@ -9,12 +9,12 @@ from starlette.responses import HTMLResponse
 from nexus_core import oidc
 from nexus_core.config import settings
 from nexus_core.errors import NexusError, TooMany
-from nexus_core.i18n import _
+from nexus_core.i18n import _, language
 
 _environment = Environment(
     loader=PackageLoader("nexus_core.api"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
-_environment.globals["_"] = _
+_environment.globals |= {"_": _, "language": language}
 _environment.globals["provider"] = lambda: oidc.configured() and (settings().oidc_name or _("single sign-on"))
 
 

@@ -19,6 +19,7 @@ from nexus_core.i18n import _
 from nexus_core.sessions import COOKIE
 
 router = APIRouter(prefix="/people", tags=["People"])
+Language = Literal["en", "es"]
 PersonId = Annotated[UUID, Path(description="The person's id.")]
 
 
@@ -46,8 +47,17 @@ class NewPassword(Camel):
     password: str = Field(max_length=1000, description="The new one, of 10 characters at least.")
 
 
+class Speech(Camel):
+    """What language one reads."""
+
+    language: Language | None = Field(
+        description="Of the cockpit; null: the browser's. Refusals here speak what Accept-Language asks for.",
+        examples=["es"],
+    )
+
+
 class Account(Camel):
-    """A member of the workspace; the last five fields only administrators and the person are told."""
+    """A member of the workspace; the last six fields only administrators and the person are told."""
 
     id: UUID = Field(description="Their id.")
     email: str = Field(description="Their e-mail address.")
@@ -61,6 +71,7 @@ class Account(Camel):
     link_until: datetime | None = Field(description="Until when a link works by which they choose a password.")
     last_seen_at: datetime | None = Field(description="When they were here last; null: never.")
     sessions: int | None = Field(description="In how many browsers they are signed in.")
+    language: Language | None = Field(description="The language that they chose; null: their browser's.")
 
 
 class Link(Camel):
@@ -112,6 +123,12 @@ def change_password(who: Who, body: NewPassword, request: Request) -> dict[str, 
     """Your own; your other sessions end. No token does this."""
     accounts.change_password(who, body.current, body.password, keep=request.cookies.get(COOKIE))
     return done({"id": who.user_id})
+
+
+@router.put("/language", response_model=Success[Account], summary="Choose your language")
+def choose_language(who: Who, body: Speech) -> dict[str, Any]:
+    """Your own, for the cockpit, whatever browser you open it in."""
+    return done(accounts.speak(who, body.language))
 
 
 @router.get("/{person_id}", response_model=Success[Account], summary="Get a person")

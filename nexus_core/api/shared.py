@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from nexus_core import safehtml, shares
+from nexus_core import l10n, safehtml, shares
 from nexus_core.api import html
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import NexusError, NotFound
@@ -96,4 +96,4 @@ def _shown(message: dict[str, Any]) -> Shown:
 
 
 def _moment(instant: datetime) -> str:
-    return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{l10n.instant(instant.astimezone(UTC))} UTC"

@@ -6,15 +6,18 @@ from base64 import b64encode
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from nexus_core.i18n import language
+
 SCRIPT = 'window.__streamlit = {BACKEND_BASE_URL: window.location.origin + "/"}'
 SCRIPT_HASH = "sha256-" + b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
 """The script as the Content-Security-Policy names it."""
 _MARK = b"window.prerenderReady"
 _HEAD = b"<head>"
+_ENGLISH = b'<html lang="en">'
 
 
 class Shell:
-    """Pure-ASGI middleware: makes the addresses in Streamlit's page absolute and names its server in it.
+    """Pure-ASGI middleware: makes the addresses in Streamlit's page absolute, names its server and its language.
 
     Left alone, the page looks for its files and its server below the address that it was opened at: an address of
     several steps stays blank, and every page but the first asks in vain before it asks at the root.
@@ -77,4 +80,5 @@ def _is_html(message: Message) -> bool:
 def _absolute(page: bytes) -> bytes:
     for attribute in (b'href="', b'src="'):
         page = page.replace(attribute + b"./", attribute + b"/")
+    page = page.replace(_ENGLISH, f'<html lang="{language()}">'.encode(), 1)
     return page.replace(_HEAD, _HEAD + f"<script>{SCRIPT}</script>".encode(), 1)

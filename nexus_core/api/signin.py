@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from nexus_core import accounts, oidc, signin
+from nexus_core import accounts, i18n, oidc, signin
 from nexus_core.api import html
 from nexus_core.api.gate import cookie, is_secure, safe_target, visitor
 from nexus_core.errors import NexusError, NotFound
@@ -105,6 +105,12 @@ def _attempt(request: Request) -> tuple[Attempt | None, str]:
 
 async def show_sign_out(request: Request) -> Response:
     """Ask first: a link must not be able to sign anybody out."""
+    try:
+        identity = await to_thread.run_sync(signin.resolve, request.cookies.get(COOKIE))
+    except NexusError as error:
+        return html.failure(error)
+    if identity and identity.person.locale:
+        i18n.use(identity.person.locale)
     return html.page("signout.html")
 
 

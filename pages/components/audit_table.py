@@ -8,7 +8,7 @@ from uuid import UUID
 import pandas as pd
 import streamlit as st
 
-from nexus_core import audit, audit_export, exports
+from nexus_core import audit, audit_export, exports, l10n
 from nexus_core.audit import Entry, Page, Wanted
 from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _
@@ -90,12 +90,12 @@ def draw(scope: Scope, asked: Wanted) -> None:
         column_config={
             "number": st.column_config.NumberColumn(_("No."), width=52),
             "at": st.column_config.DatetimeColumn(
-                _("When"), format="YYYY-MM-DD HH:mm:ss", timezone=str(figures.zone()), width=158
+                _("When"), format=l10n.grid("HH:mm:ss"), timezone=str(figures.zone()), width=158
             ),
             "who": st.column_config.TextColumn(_("Who"), width=136),
-            "what": st.column_config.TextColumn(_("What"), width=180),
-            "detail": st.column_config.TextColumn(_("Detail"), width=330),
-            "door": st.column_config.TextColumn(_("Through"), width=120),
+            "what": st.column_config.TextColumn(_("What"), width=205),
+            "detail": st.column_config.TextColumn(_("Detail"), width=285),
+            "door": st.column_config.TextColumn(_("Through"), width=140),
         },
     )
     _pager(found, pages)
@@ -123,7 +123,8 @@ def _entry(entry: Entry) -> None:
     with st.container(border=True, key=f"audit_entry_{entry.id}"):
         who = entry.user_name or _("nobody who is known")
         st.markdown(f"**{label(audit_words.sentence(entry.action, entry.entity))}** · {label(who)}")
-        when = f"{entry.at.astimezone(figures.zone()):%Y-%m-%d %H:%M:%S %Z}"
+        at = entry.at.astimezone(figures.zone())
+        when = f"{l10n.instant(at, seconds=True)} {at:%Z}"
         st.caption(label(_("{when}, through {door}").format(when=when, door=audit_words.door(entry.door))))
         changes = entry.detail.get("changes")
         if isinstance(changes, dict) and changes:

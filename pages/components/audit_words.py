@@ -21,7 +21,7 @@ def _action(action: str) -> str:
         "reset_password": _("Password reset"), "restore": _("Restored"),
         "revoke": _("Revoked"), "save": _("Saved"), "set": _("Set"), "set_password": _("Password set"),
         "share": _("Shared"), "sign_in": _("Signed in"), "sign_in_failed": _("Sign-in failed"),
-        "sign_out": _("Signed out"), "summarize": _("Summarised"), "tag": _("Tagged"),
+        "sign_out": _("Signed out"), "speak": _("Language chosen"), "summarize": _("Summarised"), "tag": _("Tagged"),
         "trash": _("Put into the trash"), "undo": _("Undone"),
         "untag": _("Untagged"), "update": _("Changed"),
     }  # fmt: skip

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import agents, budgets, people, projects
+from nexus_core import agents, budgets, l10n, people, projects
 from nexus_core.budgets import Budget, Status
 from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _, ngettext
@@ -52,7 +52,7 @@ def name(budget: Budget) -> str:
 
 
 def _dollars(amount: Decimal) -> str:
-    return figures.money(amount) if amount else "$0"  # "free" is said of a call
+    return figures.money(amount) if amount else l10n.money(amount, 0)  # "free" is said of a call
 
 
 def _card(scope: Scope, status: Status) -> None:
@@ -70,7 +70,7 @@ def _card(scope: Scope, status: Status) -> None:
     st.progress(min(share, 1.0))
     facts = [
         _("Blocks at the limit") if budget.blocks else _("Only warns"),
-        _("warns at {shares}").format(shares=", ".join(f"{float(one):.0%}" for one in budget.warn_shares)),
+        _("warns at {shares}").format(shares=", ".join(l10n.percent(float(one)) for one in budget.warn_shares)),
         _("blocks models without a price")
         if budget.unknown_price == "block"
         else _("lets models without a price answer"),
@@ -79,11 +79,12 @@ def _card(scope: Scope, status: Status) -> None:
         facts.append(_("{amount} held for answers that run").format(amount=figures.money(status.held)))
     if status.unpriced:
         runs = ngettext("{n} run unpriced", "{n} runs unpriced", status.unpriced)
-        facts.append(runs.format(n=f"{status.unpriced:,}"))
+        facts.append(runs.format(n=l10n.number(status.unpriced)))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(label(" · ".join(facts)), width="stretch")
         if scope.role == "admin":
-            _buttons(scope, budget)
+            with st.container(horizontal=True, width="content", wrap=False):
+                _buttons(scope, budget)
 
 
 def _buttons(scope: Scope, budget: Budget) -> None:

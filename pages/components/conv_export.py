@@ -8,7 +8,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import conversations, exchange, search, tags, workspaces
+from nexus_core import conversations, exchange, l10n, search, tags, workspaces
 from nexus_core.database import Scope, transaction
 from nexus_core.exchange import FORMATS, Format
 from nexus_core.filenames import stem
@@ -45,7 +45,7 @@ def everything(wanted: Asked) -> None:
         filter = conv_place.filter_of(wanted, workspaces.get(tx).time_zone)
         page = search.find(tx, wanted.q, filter, limit=1)
         names = {tag.id: tag.name for tag in tags.list_(tx)}
-    count = f"{page.total:,}" + ("" if page.exact else "+")
+    count = l10n.number(page.total) + ("" if page.exact else "+")
     words = ngettext(
         "{n} conversation: all that this list holds, with its filters and on all its pages.",
         "{n} conversations: all that this list holds, with its filters and on all its pages.",

@@ -4,6 +4,7 @@ from datetime import date
 
 import streamlit as st
 
+from nexus_core import l10n
 from nexus_core.i18n import _
 from pages.components import conv_place, conv_words, session
 from pages.components.conv_place import EVERYWHERE, JUST_CHAT, OUTSIDE, TRASH, Asked
@@ -50,7 +51,7 @@ def _where(wanted: Asked, names: Names) -> None:
         key="conv_where",
         format_func=options.__getitem__,
         label_visibility="collapsed",
-        width=140,
+        width=160,
         on_change=_placed,
     )
 
@@ -83,7 +84,7 @@ def _days(wanted: Asked) -> None:
         key=key,
         min_value=date(1970, 1, 1),
         max_value=date(2200, 12, 31),
-        format="YYYY-MM-DD",
+        format=l10n.grid(),
         label_visibility="collapsed",
         width=235,
         on_change=_dated,
@@ -104,7 +105,7 @@ def order(wanted: Asked) -> None:
         key="conv_sort",
         format_func=lambda value: orders.get(value, value),
         label_visibility="collapsed",
-        width=150,
+        width=185,
         on_change=_chosen,
         args=("sort",),
     )

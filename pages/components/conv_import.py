@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from nexus_core import importing, projects
+from nexus_core import importing, l10n, projects
 from nexus_core.conversations import Place
 from nexus_core.database import transaction
 from nexus_core.i18n import _, ngettext
@@ -77,7 +77,7 @@ def _told(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
     for number, outcome in enumerate(outcomes, 1):
         if number % 10 == 1:
             words = ngettext("{n} conversation read …", "{n} conversations read …", number)
-            place.caption(":material/hourglass_top: " + words.format(n=f"{number:,}"))
+            place.caption(":material/hourglass_top: " + words.format(n=l10n.number(number)))
         yield outcome
 
 
@@ -93,7 +93,7 @@ def _report(done: Sequence[Outcome]) -> None:
         (":red[:material/error:]", counts["failed"],
          ngettext("**{n}** could not be read", "**{n}** could not be read", counts["failed"])),
     ]  # fmt: skip
-    st.markdown("  \n".join(f"{icon} {words.format(n=f'{n:,}')}" for icon, n, words in lines if n))
+    st.markdown("  \n".join(f"{icon} {words.format(n=l10n.number(n))}" for icon, n, words in lines if n))
     if any(one.left for one in done):
         st.caption(_("What no export carries along, or what has no place here, was left; the list says what."))
     st.dataframe(

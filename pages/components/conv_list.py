@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from nexus_core import shelf
+from nexus_core import l10n, shelf
 from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _, ngettext
 from nexus_core.search import Page
@@ -83,7 +83,7 @@ def _useless(wanted: Asked) -> str:
 
 
 def _count(page: Page, wanted: Asked) -> str:
-    n = f"{page.total:,}" + ("" if page.exact else "+")
+    n = l10n.number(page.total) + ("" if page.exact else "+")
     words = ngettext("{n} conversation", "{n} conversations", page.total).format(n=n)
     if wanted.q.strip() and not wanted.status:
         return _("{found}, the archive included").format(found=words)
@@ -103,7 +103,7 @@ def _trash(scope: Scope, wanted: Asked, names: Names) -> None:
         if conv_chosen.ids():
             conv_bar.bar(trash=True)
         else:
-            st.caption(ngettext("{n} conversation", "{n} conversations", total).format(n=f"{total:,}"))
+            st.caption(ngettext("{n} conversation", "{n} conversations", total).format(n=l10n.number(total)))
     shown = found[: conv_rows.SIZE]
     conv_table.draw_trash(shown, names)
     _pager(wanted, str(shown[-1].id) if len(found) > len(shown) else None)

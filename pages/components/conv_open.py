@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from nexus_core import conversations, messages, runs, tags
+from nexus_core import conversations, l10n, messages, runs, tags
 from nexus_core.conversations import Conversation
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import NotFound
@@ -44,7 +44,7 @@ def draw(scope: Scope, wanted: Asked) -> None:
     names = conv_rows.names(scope)
     editable = scope.role != "viewer"
     _head(found, editable)
-    count = ngettext("{n} message", "{n} messages", found.next_seq - 1).format(n=f"{found.next_seq - 1:,}")
+    count = ngettext("{n} message", "{n} messages", found.next_seq - 1).format(n=l10n.number(found.next_seq - 1))
     facts = (names.project(found.project_id) or _("No project"), names.agent(found.agent_id), ", ".join(who), count,
              conv_words.cost(spent), figures.moment(found.last_message_at))  # fmt: skip
     st.caption(label(" · ".join(fact for fact in facts if fact)))

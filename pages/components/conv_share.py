@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import conversations, shares
+from nexus_core import conversations, l10n, shares
 from nexus_core.database import transaction
 from nexus_core.i18n import _, ngettext
 from nexus_core.shares import DAYS, Share
@@ -96,7 +96,7 @@ def _list(live: list[Share], *, titled: bool) -> None:
 
 def _row(one: Share, titled: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", wrap=False):
-        views = ngettext("opened once", "opened {n} times", one.views).format(n=f"{one.views:,}")
+        views = ngettext("opened once", "opened {n} times", one.views).format(n=l10n.number(one.views))
         facts = [
             _("made {time}").format(time=figures.moment(one.created_at)),
             _("until {time}").format(time=figures.moment(one.expires_at)),

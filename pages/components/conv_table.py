@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
+from nexus_core import l10n
 from nexus_core.i18n import _
 from nexus_core.shelf import Trashed
 from pages.components import conv_chosen, conv_words, figures
@@ -53,7 +54,7 @@ def draw_trash(found: Sequence[Trashed], names: Names) -> None:
 
 def _columns() -> dict[str, ColumnConfig]:
     make = st.column_config
-    time = "YYYY-MM-DD HH:mm"
+    time = l10n.grid("HH:mm")
     return {
         "title": make.TextColumn(_("Title"), width=230),
         "project": make.TextColumn(_("Project"), width=95),
@@ -61,7 +62,7 @@ def _columns() -> dict[str, ColumnConfig]:
         "people": make.TextColumn(_("People"), width=105),
         "messages": make.NumberColumn(_("Messages"), width=80, format="localized"),
         "said": make.DatetimeColumn(_("Last said"), format=time, width=132),
-        "cost": make.TextColumn(_("Cost"), alignment="right", width=75),
+        "cost": make.TextColumn(_("Cost"), alignment="right", width=96 if l10n.sides()[1] else 75),
         "tags": make.ListColumn(_("Tags"), width=95),
         "status": make.TextColumn(_("Status"), width=85),
         "deleted": make.DatetimeColumn(_("Deleted"), format=time, width=132),

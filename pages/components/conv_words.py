@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nexus_core.i18n import _
+from nexus_core.i18n import _, pgettext
 from nexus_core.runs import Spent
 from pages.components import figures
 from pages.components.markdown import label
@@ -10,7 +10,11 @@ from pages.components.markdown import label
 
 def statuses() -> dict[str, str]:
     """Names by status."""
-    return {"open": _("Open"), "summarized": _("Summarized"), "archived": _("Archived")}
+    return {
+        "open": pgettext("a conversation", "Open"),
+        "summarized": pgettext("a conversation", "Summarized"),
+        "archived": pgettext("a conversation", "Archived"),
+    }
 
 
 def kinds() -> dict[str, str]:

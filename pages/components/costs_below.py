@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from nexus_core import behind, charts, costs, figures, frames
+from nexus_core import behind, costs, figures, frames, l10n
 from nexus_core.costs import Dear, Unit
 from nexus_core.dashboard import Dashboard
 from nexus_core.database import Scope
@@ -38,7 +38,7 @@ def units(page: Dashboard) -> None:
 def _unit(title: str, unit: Unit, about: str) -> None:
     at_least = unit.each is not None and bool(unit.unpriced)
     st.metric(title, costs_words.money(unit.each, at_least=at_least) if unit.count else "–")
-    st.caption(about.format(n=f"{unit.count:,}"))
+    st.caption(about.format(n=l10n.number(unit.count)))
     if unit.coverage is not None:
         st.caption(_("{share} of the spend has one").format(share=costs_words.share(unit.coverage)))
 
@@ -49,7 +49,7 @@ def without(page: Dashboard, by: str, items: Sequence[Dear]) -> None:
         if item.id is None:
             cost = costs_words.money(item.cost, at_least=item.cost is not None and item.unpriced > 0)
             text = _("{nothing}: {cost}, {n} runs")
-            words = text.format(nothing=frames.nothing(by), cost=cost, n=f"{item.runs:,}").replace("$", "\\$")
+            words = text.format(nothing=frames.nothing(by), cost=cost, n=l10n.number(item.runs)).replace("$", "\\$")
             costs_runs.link(words, behind.whole(page.report, {by: (None,)}))
 
 
@@ -95,7 +95,7 @@ def hours(scope: Scope, page: Dashboard) -> None:
     found = [(begin, end, part) for (begin, end), part in parts if part.runs]
     zone = ZoneInfo(report.range.zone)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        when = f"{charts.weekdays()[cell[0] - 1]} {cell[1]:02d}:00"
+        when = f"{l10n.weekdays()[cell[0] - 1]} {cell[1]:02d}:00"
         st.markdown(_("**{when}: {n} hours with runs**").format(when=when, n=len(found)), width="content")
         st.button(_("Close"), icon=":material/close:", type="tertiary", key="costs_cell_close", help=_("Close"),
                   on_click=costs_state.move, args=({"cell": []},))  # fmt: skip

@@ -8,9 +8,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from nexus_core import charts, exports, panels
+from nexus_core import exports, l10n, panels
 from nexus_core.costs import Report
-from nexus_core.i18n import _
+from nexus_core.i18n import _, language
 from nexus_core.panels import Panel
 from pages.components import costs_words
 
@@ -45,10 +45,11 @@ def _figure(panel: Panel, report: Report, mode: str, height: int) -> None:
         "displaylogo": False,
         "modeBarButtons": [["toImage"]],
         "toImageButtonOptions": {"format": "png", "filename": file, "scale": 2},
+        **l10n.plotly(),
     }
     key = f"costs_chart_{panel.name}_{st.session_state.get('costs_clicks', 0)}"
     clickable = panel.runs is not None or panel.name == "clock"
-    made_of = (pickle.dumps(panel.frame), *panels.axis(report), report.range.grain, charts.rest())
+    made_of = (pickle.dumps(panel.frame), *panels.axis(report), report.range.grain, language())
     st.plotly_chart(
         _drawn(panel.name, mode, made_of, panel),
         height=height,

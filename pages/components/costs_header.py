@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from nexus_core import replica
+from nexus_core import l10n, replica
 from nexus_core.choices import Choices
 from nexus_core.database import Scope
 from nexus_core.i18n import _
@@ -49,7 +49,7 @@ def _ranges(span: Range) -> None:
     if span.name == "own":
         st.session_state["costs_days"] = (span.first, span.last)
         st.date_input(
-            _("First and last day"), key="costs_days", format="YYYY-MM-DD", on_change=_days_chosen, width=240,
+            _("First and last day"), key="costs_days", format=l10n.grid(), on_change=_days_chosen, width=240,
             min_value=date(2000, 1, 1), max_value=max(span.last, date(2100, 1, 1)), label_visibility="collapsed",
         )  # fmt: skip
 
@@ -68,7 +68,7 @@ def _days_chosen() -> None:
 
 def _about(span: Range) -> str:
     here: datetime = span.now.astimezone(ZoneInfo(span.zone))
-    return " · ".join((costs_words.days(span), span.zone, _("as of {time}").format(time=f"{here:%H:%M}")))
+    return " · ".join((costs_words.days(span), span.zone, _("as of {time}").format(time=l10n.clock(here))))
 
 
 def _live() -> None:

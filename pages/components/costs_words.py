@@ -6,10 +6,11 @@ from zoneinfo import ZoneInfo
 
 import pandas as pd
 
+from nexus_core import l10n
 from nexus_core.cards import Card, Value
 from nexus_core.costs import Report
 from nexus_core.figures import Figures
-from nexus_core.i18n import _
+from nexus_core.i18n import _, pgettext
 from nexus_core.panels import Panel
 from nexus_core.ranges import Range
 from nexus_core.text import clip
@@ -28,7 +29,8 @@ def range_names() -> dict[str, str]:
 
 def days(span: Range) -> str:
     """The days of a range: 2026-06-01, or 2026-06-01 – 2026-06-30."""
-    return f"{span.first}" if span.first == span.last else f"{span.first} – {span.last}"
+    first, last = l10n.day(span.first), l10n.day(span.last)
+    return first if span.first == span.last else f"{first} – {last}"
 
 
 def grain(span: Range) -> str:
@@ -42,9 +44,10 @@ def money(amount: Decimal | int | float | None, *, at_least: bool = False) -> st
         return _("unpriced")
     exact = Decimal(str(amount)) if isinstance(amount, float) else Decimal(amount)
     if abs(exact) >= MANY:
-        text = f"${exact / MANY:,.2f}M"
+        before, after = l10n.sides()
+        text = f"{before}{l10n.number(exact / MANY, 2)}M{after}"
     else:
-        text = figures.money(exact) if exact else "$0.00"
+        text = figures.money(exact) if exact else l10n.money(exact)
     return _("≥ {amount}").format(amount=text) if at_least else text
 
 
@@ -61,7 +64,7 @@ def value(amount: Value, unit: str, *, at_least: bool = False) -> str:
 
 def share(amount: float | None) -> str:
     """1.8 %; a dash where there is no whole."""
-    return "–" if amount is None else _("{share} %").format(share=f"{amount * 100:.3g}" if amount else "0")
+    return "–" if amount is None else _("{share} %").format(share=l10n.significant(amount * 100, 3))
 
 
 def change(card: Card) -> str:
@@ -89,13 +92,13 @@ def more(card: Card, report: Report) -> str:
     """What a card adds to its figure."""
     total = report.total
     if card.name == "spend" and total.unpriced:
-        return _("{n} runs unpriced").format(n=f"{total.unpriced:,}")
+        return _("{n} runs unpriced").format(n=l10n.number(total.unpriced))
     if card.name == "runs":
         return _("{n} requests").format(n=_count(total.requests))
     if card.name == "tokens":
         return _tokens(total)
     if card.name == "unpriced":
-        return _("{n} runs").format(n=f"{total.unpriced:,}")
+        return _("{n} runs").format(n=l10n.number(total.unpriced))
     return ""
 
 
@@ -127,14 +130,14 @@ def columns() -> dict[str, str]:
         "retries": _("Retries"), "retry_cost": _("Spend on retries"), "stopped": _("Stopped"), "tokens": _("Tokens"),
         "conversation_cost": _("Spend in conversations"), "weekday": _("Weekday"), "hour": _("Hour"),
         "day": _("Day"), "spent": _("Spent"), "expected": _("Expected"), "low": _("At least"), "high": _("At most"),
-        "change": _("Change"), "share": _("Share"),
+        "change": pgettext("a figure", "Change"), "share": _("Share"),
     }  # fmt: skip
 
 
 def hour_of(begin: datetime, end: datetime, zone: ZoneInfo) -> str:
     """One hour of one day: Tue 2026-06-02, 14:00 – 15:00."""
     first, last = begin.astimezone(zone), end.astimezone(zone)
-    return f"{first:%a %Y-%m-%d, %H:%M} – {last:%H:%M}"
+    return f"{l10n.weekday(first)}, {l10n.clock(first)} – {l10n.clock(last)}"
 
 
 def name_of_file(name: str, first: date, last: date) -> str:
@@ -175,15 +178,15 @@ def _largest(frame: pd.DataFrame, panel: Panel) -> str:
 
 
 def _milliseconds(ms: float) -> str:
-    return _("{ms} ms").format(ms=f"{ms:.0f}") if ms < 1000 else figures.duration(round(ms))
+    return _("{ms} ms").format(ms=l10n.number(round(ms))) if ms < 1000 else figures.duration(round(ms))
 
 
 def _count(number: int) -> str:
-    return figures.count(number) if number >= 100_000 else f"{number:,}"
+    return figures.count(number) if number >= 100_000 else l10n.number(number)
 
 
 def _signed(number: float, digits: int) -> str:
     rounded = round(number, digits)
     if abs(rounded) >= 1000:
-        return f"{rounded:+,.0f}".replace("-", "−")
-    return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else "±0"
+        return l10n.signed(rounded)
+    return l10n.signed(rounded, digits) if rounded else "±0"

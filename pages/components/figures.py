@@ -1,11 +1,13 @@
 """Figures as people read them: money, durations, tokens, times; what is unknown is said to be so."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
+from nexus_core import l10n
 from nexus_core.i18n import _
 
 
@@ -15,10 +17,7 @@ def money(amount: Decimal | None) -> str:
         return _("unpriced")
     if amount == 0:
         return _("free")
-    if abs(amount) >= 1:
-        return f"${amount:,.2f}"
-    digits = max(2, 1 - amount.adjusted())
-    return f"${amount:.{digits}f}"
+    return l10n.money(amount, 2 if abs(amount) >= 1 else max(2, 1 - amount.adjusted()))
 
 
 def duration(milliseconds: int | None) -> str:
@@ -27,7 +26,7 @@ def duration(milliseconds: int | None) -> str:
         return ""
     seconds = milliseconds / 1000
     if seconds < 10:
-        return _("{seconds} s").format(seconds=f"{max(seconds, 0.1):.1f}")
+        return _("{seconds} s").format(seconds=l10n.number(max(seconds, 0.1), 1))
     minutes, rest = divmod(round(seconds), 60)
     if not minutes:
         return _("{seconds} s").format(seconds=rest)
@@ -40,9 +39,20 @@ def count(number: int | None) -> str:
         return "?"
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
         if number >= size:
-            scaled = f"{number / size:.1f}".removesuffix(".0") if number < 100 * size else f"{number / size:.0f}"
-            return f"{scaled}{unit}"
+            scaled = round(number / size, 1 if number < 100 * size else 0)
+            return f"{l10n.number(scaled, 0 if scaled.is_integer() else 1)}{unit}"
     return str(number)
+
+
+def fixed(digits: int, unit: str = "") -> Callable[[float | None], str]:
+    """How a table writes numbers of so many digits after the point, for pandas' Styler: in US dollars for "$"."""
+
+    def write(number: float | None) -> str:
+        if number is None or number != number:
+            return ""
+        return l10n.money(Decimal(repr(number)), digits) if unit == "$" else f"{l10n.number(number, digits)}{unit}"
+
+    return write
 
 
 def zone() -> ZoneInfo:
@@ -59,11 +69,11 @@ def when(at: datetime, now: datetime | None = None) -> str:
     today = (now or datetime.now(UTC)).astimezone(local.tzinfo).date()
     days = (today - local.date()).days
     if days == 0:
-        return f"{local:%H:%M}"
-    return _("Yesterday") if days == 1 else f"{local:%Y-%m-%d}"
+        return l10n.clock(local)
+    return _("Yesterday") if days == 1 else l10n.day(local)
 
 
 def moment(at: datetime) -> str:
     """Time of day, with the date unless it is today, in the browser's time zone."""
     local = at.astimezone(zone())
-    return f"{local:%H:%M}" if local.date() == datetime.now(local.tzinfo).date() else f"{local:%Y-%m-%d %H:%M}"
+    return l10n.clock(local) if local.date() == datetime.now(local.tzinfo).date() else l10n.instant(local)

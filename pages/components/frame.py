@@ -13,7 +13,7 @@ from nexus_core.database import transaction
 from nexus_core.errors import NexusError, StoreUnavailable, Unauthenticated
 from nexus_core.i18n import _
 from nexus_core.signin import Identity
-from pages.components import demo_box, notice, people_words, project_menu, session
+from pages.components import demo_box, notice, people_words, project_menu, session, speech
 from pages.components.markdown import label
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +54,7 @@ def run() -> None:
     st.set_page_config(page_title="Nexus", page_icon=str(ROOT / "static" / "favicon.png"), layout="wide")
     st.logo(str(ROOT / "static" / "logo.svg"), icon_image=str(ROOT / "static" / "icon.svg"), size="large")
     st.html(STYLE)
+    who = _arrive()
     pages = {
         section: [
             st.Page(ROOT / "pages" / file, title=title, icon=icon)
@@ -65,12 +66,13 @@ def run() -> None:
     page = st.navigation({section: found for section, found in pages.items() if found}, position="hidden")
     drawn = False
     try:
-        identity = session.who()
+        if isinstance(who, NexusError):
+            raise who
         with st.sidebar:
-            waiting = _places(identity)
+            waiting = _places(who)
             _search(pages)
             _links(pages, {"project": waiting})
-            _person(identity)
+            _person(who)
         drawn = True
         session.turn_to(page.url_path)
         demo_box.notice()
@@ -80,6 +82,17 @@ def run() -> None:
         if not drawn:
             _link("/", _("Sign in") if isinstance(error, Unauthenticated) else _("Go to Home"))
     notice.draw()
+
+
+def _arrive() -> Identity | NexusError:
+    """Who is there, or why that can't be told; from here on their language is spoken."""
+    try:
+        identity = session.who()
+    except NexusError as error:
+        speech.settle(None)
+        return error
+    speech.settle(identity)
+    return identity
 
 
 def failed(error: Exception) -> bool:
@@ -163,7 +176,9 @@ def _links(pages: dict[str, list[Page]], waiting: dict[str, int]) -> None:
 
 def _person(identity: Identity) -> None:
     scope = session.scope()
-    st.caption(label(f"{identity.person.name} · {people_words.role(scope.role)}"))
+    with st.container(key="frame_person", horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
+        st.caption(label(f"{identity.person.name} · {people_words.role(scope.role)}"), width="stretch")
+        speech.menu()
     if identity.method == "local":
         _link("/setup", _("Set a password"))
     else:

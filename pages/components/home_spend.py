@@ -5,7 +5,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import costs, ranges
+from nexus_core import costs, l10n, ranges
 from nexus_core.database import Scope
 from nexus_core.filters import Filters
 from nexus_core.i18n import _, ngettext
@@ -28,6 +28,6 @@ def draw(scope: Scope, project_id: UUID, zone: str) -> None:
         chart_type="area",
         help=_("Days of the workspace's zone, {zone}.").format(zone=label(zone)),
     )
-    runs = ngettext("{n} call to models", "{n} calls to models", total.runs).format(n=f"{total.runs:,}")
+    runs = ngettext("{n} call to models", "{n} calls to models", total.runs).format(n=l10n.number(total.runs))
     unpriced = _("{n} without a price").format(n=total.unpriced) if total.unpriced else ""
     st.caption(" · ".join(fact for fact in (runs, unpriced) if fact))

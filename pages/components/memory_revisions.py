@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import memories, memory_diff
+from nexus_core import l10n, memories, memory_diff
 from nexus_core.database import transaction
 from nexus_core.errors import NotFound
 from nexus_core.i18n import _
@@ -51,7 +51,7 @@ def _as_of(project_id: UUID, key: str) -> None:
             min_value=date(1970, 1, 1),
             max_value="today",
             key=f"{key}_day",
-            format="YYYY-MM-DD",
+            format=l10n.grid(),
             width=220,
             on_change=_jump,
             args=(project_id, key),

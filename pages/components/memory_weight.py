@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from nexus_core import weighing
+from nexus_core import l10n, weighing
 from nexus_core.entries import entry_line
 from nexus_core.i18n import _, ngettext
 from nexus_core.memories import Memory
@@ -37,7 +37,7 @@ def _reading(weights: Sequence[Weight]) -> str:
     if not widest.tokens:
         return _("An empty memory takes nothing in a prompt.")
     taken = _("about {n} of {limit} tokens of every prompt")
-    said = taken.format(n=f"{widest.tokens:,}", limit=f"{widest.limit.tokens:,}")
+    said = taken.format(n=l10n.number(widest.tokens), limit=l10n.number(widest.limit.tokens))
     dropped = max(len(weight.left_out) for weight in weights)
     if not dropped:
         return said

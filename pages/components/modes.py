@@ -1,12 +1,12 @@
 """The memory modes in the words that people read; programs say none, session and user."""
 
-from nexus_core.i18n import _
+from nexus_core.i18n import _, pgettext
 
 
 def names() -> dict[str, tuple[str, str]]:
     """The memory modes: what each is called, and what it does."""
     return {
-        "none": (_("None"), _("Every message stands alone; nothing said before is sent.")),
+        "none": (pgettext("a memory mode", "None"), _("Every message stands alone; nothing said before is sent.")),
         "session": (_("Conversation"), _("What was said in this conversation, as far as the limits allow.")),
         "user": (
             _("Person"),

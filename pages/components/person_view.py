@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import accounts, people
+from nexus_core import accounts, l10n, people
 from nexus_core.database import ROLES, Scope, transaction
 from nexus_core.errors import NotFound
 from nexus_core.i18n import _
@@ -61,7 +61,7 @@ def _how(one: Account) -> list[str]:
     ways += [_("signs in by the identity provider")] if one.has_oidc else []
     if one.link_until:
         ways.append(_("link works until {time}").format(time=figures.moment(one.link_until)))
-    return [*ways, _("member since {day}").format(day=f"{one.joined_at.astimezone(figures.zone()):%Y-%m-%d}")]
+    return [*ways, _("member since {day}").format(day=l10n.day(one.joined_at.astimezone(figures.zone())))]
 
 
 def _role(scope: Scope, one: Account) -> None:

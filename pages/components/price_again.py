@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pandas as pd
 import streamlit as st
 
-from nexus_core import ranges, repricing
+from nexus_core import l10n, ranges, repricing
 from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _, ngettext
 from nexus_core.ranges import Range
@@ -47,7 +47,9 @@ def _look(scope: Scope, zone: str) -> None:
         return
     _changes(found)
     if st.button(
-        _("Apply to {n} runs").format(n=f"{sum(item.runs for item in found):,}"), type="primary", key="reprice_apply"
+        _("Apply to {n} runs").format(n=l10n.number(sum(item.runs for item in found))),
+        type="primary",
+        key="reprice_apply",
     ):
         _apply(scope, span)
 
@@ -68,13 +70,13 @@ def _changes(found: list[Change]) -> None:
     )  # fmt: skip
     money = {"before": _("Before"), "after": _("After")}
     st.dataframe(
-        frame,
+        frame.style.format(dict.fromkeys(money, figures.fixed(4, "$"))),
         key="reprice_changes",
         hide_index=True,
         column_config={
             "model": _("Model"), "day": st.column_config.DateColumn(_("Day")),
             "runs": st.column_config.NumberColumn(_("Runs"), format="localized"),
-            **{name: st.column_config.NumberColumn(title, format="$ %.4f") for name, title in money.items()},
+            **{name: st.column_config.NumberColumn(title) for name, title in money.items()},
         },
     )  # fmt: skip
     st.caption(_("An empty amount: these runs had no price."))
@@ -91,11 +93,11 @@ def _apply(scope: Scope, span: Range) -> None:
 def _batch(scope: Scope, batch: Batch) -> None:
     row = st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     with row, st.container(width="content", gap=None):
-        words = ngettext("{n} run priced again", "{n} runs priced again", batch.runs).format(n=f"{batch.runs:,}")
+        words = ngettext("{n} run priced again", "{n} runs priced again", batch.runs).format(n=l10n.number(batch.runs))
         st.markdown(f"**{label(words)}** · {figures.moment(batch.created_at)}")
         last = batch.to_at - pd.Timedelta(seconds=1)
         st.caption(
-            label(f"{batch.from_at.astimezone(figures.zone()):%Y-%m-%d} – {last.astimezone(figures.zone()):%Y-%m-%d}")
+            label(f"{l10n.day(batch.from_at.astimezone(figures.zone()))} – {l10n.day(last.astimezone(figures.zone()))}")
         )
     if batch.undone_at:
         row.caption(_("Undone {when}").format(when=figures.moment(batch.undone_at)), width="content")

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pandas as pd
 import streamlit as st
 
-from nexus_core import prices, pricing, ranges
+from nexus_core import l10n, prices, pricing, ranges
 from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _, ngettext
 from nexus_core.pricing import OwnPrice, Unpriced
@@ -48,7 +48,7 @@ def _missing(scope: Scope, found: list[Unpriced], editable: bool) -> None:
         row = st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
         with row, st.container(width="content", gap=None):
             st.markdown(f":orange[:material/money_off:] **{label(item.model)}**")
-            runs = ngettext("{n} run in 90 days", "{n} runs in 90 days", item.runs).format(n=f"{item.runs:,}")
+            runs = ngettext("{n} run in 90 days", "{n} runs in 90 days", item.runs).format(n=l10n.number(item.runs))
             used = f"{figures.count(item.input_tokens)} → {figures.count(item.output_tokens)}"
             st.caption(label(f"{runs} · {_('{tokens} tokens').format(tokens=used)}"))
         if editable:
@@ -70,6 +70,7 @@ def _own(scope: Scope, history: list[OwnPrice], editable: bool) -> None:
     if not history:
         st.caption(_("None: the bundled table holds."))
         return
+    amounts = {"in": _("In"), "cached": _("Cached in"), "written": _("Cache write"), "out": _("Out")}
     st.dataframe(
         pd.DataFrame(
             [
@@ -80,7 +81,7 @@ def _own(scope: Scope, history: list[OwnPrice], editable: bool) -> None:
                 }
                 for item in history
             ]
-        ),
+        ).style.format(dict.fromkeys(amounts, figures.fixed(4, "$"))),
         key="price_history",
         hide_index=True,
         placeholder="–",
@@ -88,10 +89,7 @@ def _own(scope: Scope, history: list[OwnPrice], editable: bool) -> None:
             "version": st.column_config.NumberColumn(_("Version"), width="small"),
             "model": _("Model"),
             "from": st.column_config.DateColumn(_("From")),
-            "in": st.column_config.NumberColumn(_("In"), format="$ %.4f"),
-            "cached": st.column_config.NumberColumn(_("Cached in"), format="$ %.4f"),
-            "written": st.column_config.NumberColumn(_("Cache write"), format="$ %.4f"),
-            "out": st.column_config.NumberColumn(_("Out"), format="$ %.4f"),
+            **{name: st.column_config.NumberColumn(title) for name, title in amounts.items()},
         },
     )  # fmt: skip
     st.caption(

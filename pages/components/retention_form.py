@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from nexus_core import projects, retention
+from nexus_core import l10n, projects, retention
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.i18n import _, ngettext
 from nexus_core.retention import Due, Rule
@@ -58,9 +58,9 @@ def _rule(scope: Scope, rule: Rule, due: Due | None) -> None:
 def _days(rule: Rule) -> str:
     parts = []
     if (days := rule.archive_after_days) is not None:
-        parts.append(ngettext("archived after {n} day", "archived after {n} days", days).format(n=f"{days:,}"))
+        parts.append(ngettext("archived after {n} day", "archived after {n} days", days).format(n=l10n.number(days)))
     if (days := rule.delete_after_days) is not None:
-        parts.append(ngettext("deleted after {n} day", "deleted after {n} days", days).format(n=f"{days:,}"))
+        parts.append(ngettext("deleted after {n} day", "deleted after {n} days", days).format(n=l10n.number(days)))
     return ", ".join(parts)
 
 
@@ -70,9 +70,9 @@ def _now(due: Due) -> str:
         return _("Applied now, it would change nothing.")
     archived = ngettext("{n} conversation archived", "{n} conversations archived", due.archives)
     deleted = ngettext("{n} conversation deleted", "{n} conversations deleted", due.deletes)
-    said = ngettext("{n} message", "{n} messages", due.messages).format(n=f"{due.messages:,}")
-    parts = [archived.format(n=f"{due.archives:,}")] if due.archives else []
-    parts += [f"{deleted.format(n=f'{due.deletes:,}')} ({said})"] if due.deletes else []
+    said = ngettext("{n} message", "{n} messages", due.messages).format(n=l10n.number(due.messages))
+    parts = [archived.format(n=l10n.number(due.archives))] if due.archives else []
+    parts += [f"{deleted.format(n=l10n.number(due.deletes))} ({said})"] if due.deletes else []
     return _("The next run, within a day: {what}.").format(what=", ".join(parts))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from nexus_core import charts, panels, run_detail
+from nexus_core import charts, l10n, panels, run_detail
 from nexus_core.i18n import _, ngettext
 from nexus_core.providers import BUILTIN
 from nexus_core.run_detail import Detail
@@ -31,7 +31,7 @@ def timeline(detail: Detail) -> None:
          "wrote": one.wrote / 1000, "status": one.run.status} for one in stretches
     ]  # fmt: skip
     figure = charts.attempts(pd.DataFrame(rows), mode=st.context.theme.type or "light")
-    st.plotly_chart(figure, key="run_timeline", config={"displayModeBar": False})
+    st.plotly_chart(figure, key="run_timeline", config={"displayModeBar": False, **l10n.plotly()})
     if len(detail.attempts) > 1:
         for run in detail.attempts:
             _attempt(run, run.id == detail.run.id)
@@ -69,7 +69,7 @@ def _steps(detail: Detail) -> list[str]:
 
 
 def _at(milliseconds: int | None) -> str:
-    seconds = "?" if milliseconds is None else f"{milliseconds / 1000:.2f}"
+    seconds = "?" if milliseconds is None else l10n.number(milliseconds / 1000, 2)
     return f"**{_('{seconds} s').format(seconds=seconds)}**"
 
 
@@ -189,7 +189,7 @@ def _message(index: int, message: dict[str, Any]) -> None:
     roles = {"system": _("system"), "user": _("person"), "assistant": _("assistant"), "tool": _("result of a tool")}
     text = str(message.get("content") or "")
     role = roles.get(str(message.get("role")), str(message.get("role")))
-    with st.expander(f"{index + 1} · {role} · " + _("{n} characters").format(n=f"{len(text):,}"), type="compact"):
+    with st.expander(f"{index + 1} · {role} · " + _("{n} characters").format(n=l10n.number(len(text))), type="compact"):
         if text:
             st.code(text, language=None, wrap_lines=True)
         if message.get("tool_calls"):

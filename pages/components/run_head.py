@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from nexus_core import panels, runs
+from nexus_core import l10n, panels, runs
 from nexus_core.database import transaction
 from nexus_core.i18n import _
 from nexus_core.run_detail import Detail
@@ -41,7 +41,7 @@ def _title(detail: Detail) -> str:
 
 def _facts(detail: Detail, zone: ZoneInfo) -> list[str]:
     run = detail.run
-    at = f"{run.created_at.astimezone(zone):%Y-%m-%d %H:%M:%S} {zone.key}"
+    at = f"{l10n.instant(run.created_at.astimezone(zone), seconds=True)} {zone.key}"
     runtime = runs_words.runtimes().get(run.runtime or "", run.runtime)
     model = run.model
     if run.served_model and run.served_model != run.model:
@@ -63,8 +63,8 @@ def _figures(detail: Detail) -> None:
     grid.metric(_("Duration"), figures.duration(_duration(run)) or _("unknown"), border=True)
     grid.metric(_("First token"), figures.duration(run.first_token_ms) or _("unknown"), border=True)
     for name, number, part, words in tokens:
-        shown = _("unknown") if number is None else f"{about}{number:,}"
-        grid.metric(name, shown, border=True, help=words.format(n=f"{part:,}") if part else None)
+        shown = _("unknown") if number is None else about + l10n.number(number)
+        grid.metric(name, shown, border=True, help=words.format(n=l10n.number(part)) if part else None)
     grid.metric(_("Cost"), _cost(run), border=True)
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pandas as pd
 import streamlit as st
 
-from nexus_core import run_detail, telemetry
+from nexus_core import l10n, run_detail, telemetry
 from nexus_core.i18n import _
 from nexus_core.run_detail import Detail
 from nexus_core.runs import Run
@@ -30,13 +30,13 @@ def draw(detail: Detail) -> None:
     rows = [
         {
             "what": names[line.kind],
-            "tokens": unknown if line.tokens is None else f"{line.tokens:,}",
-            "price": unknown if line.per_million is None else f"${_at_least_cents(line.per_million)}",
-            "amount": unknown if line.amount is None else f"${line.amount:.8f}",
+            "tokens": unknown if line.tokens is None else l10n.number(line.tokens),
+            "price": unknown if line.per_million is None else _at_least_cents(line.per_million),
+            "amount": unknown if line.amount is None else l10n.money(line.amount, 8),
         }
         for line in detail.priced.lines
     ]
-    total = unknown if run.cost_estimate is None else f"${run.cost_estimate:.8f}"
+    total = unknown if run.cost_estimate is None else l10n.money(run.cost_estimate, 8)
     rows.append({"what": _("Together"), "tokens": "", "price": "", "amount": total})
     right = {"alignment": "right"}
     text = st.column_config.TextColumn
@@ -59,7 +59,7 @@ def draw(detail: Detail) -> None:
 def _at_least_cents(amount: Decimal) -> str:
     plain = amount.normalize()
     digits = plain.as_tuple().exponent
-    return f"{plain:.{max(2, -digits if isinstance(digits, int) else 2)}f}"
+    return l10n.money(plain, max(2, -digits if isinstance(digits, int) else 2))
 
 
 def _source(run: Run, known: bool) -> str:

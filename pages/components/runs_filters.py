@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from nexus_core import panels, ranges
+from nexus_core import l10n, panels, ranges
 from nexus_core.choices import Choices
 from nexus_core.i18n import _
 from nexus_core.runs_query import DEFAULT, Asked
@@ -62,7 +62,7 @@ def _choose_range() -> None:
 
 def _own(asked: Asked) -> None:
     own = asked.span.name == "own"
-    title = f"{asked.span.first:%Y-%m-%d} – {asked.span.last:%Y-%m-%d}" if own else _("Other days")
+    title = f"{l10n.day(asked.span.first)} – {l10n.day(asked.span.last)}" if own else _("Other days")
     with st.popover(title, icon=":material/date_range:", type="primary" if own else "secondary", key="runs_own"):
         st.session_state["runs_days"] = (asked.span.first, asked.span.last)
         st.date_input(
@@ -70,7 +70,7 @@ def _own(asked: Asked) -> None:
             key="runs_days",
             on_change=_choose_days,
             args=(asked.span.zone,),
-            format="YYYY-MM-DD",
+            format=l10n.grid(),
         )
 
 

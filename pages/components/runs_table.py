@@ -8,7 +8,7 @@ from uuid import UUID
 import pandas as pd
 import streamlit as st
 
-from nexus_core import costs, panels, ranges, replica, runs_look, runs_query
+from nexus_core import costs, l10n, panels, ranges, replica, runs_look, runs_query
 from nexus_core.i18n import _
 from nexus_core.runs import Run
 from nexus_core.runs_list import Page
@@ -86,8 +86,9 @@ def _table(asked: Asked, columns: Sequence[str], runs: Sequence[Run], names: dic
     tints = [f"background-color: {_TINTS[run.status]}" if run.status in _TINTS else "" for run in runs]
     frame = pd.DataFrame(rows, columns=list(columns))
     one_year = asked.span.first.year == asked.span.last.year
+    seconds = {name: figures.fixed(1, " s") for name in ("duration", "first") if name in columns}
     chosen = st.dataframe(
-        frame.style.apply(lambda _column: tints),
+        frame.style.apply(lambda _column: tints).format(seconds),
         key=key,
         hide_index=True,
         height="content",
@@ -146,7 +147,7 @@ def _duration(run: Run) -> int | None:
 
 def _config(columns: Sequence[str], one_year: bool) -> dict[str, Any]:
     names, full, kinds = runs_words.heads(), runs_words.columns(), st.column_config
-    widths = _WIDTHS | ({"when": 104} if one_year else {})
+    widths = _WIDTHS | ({"when": 104} if one_year else {}) | ({"cost": 100} if l10n.sides()[1] else {})
     widths["what"] = max(LEAST, ROOM - sum(widths.get(name, LEAST) for name in columns if name != "what"))
     found: dict[str, Any] = {}
     for name in columns:
@@ -160,11 +161,9 @@ def _config(columns: Sequence[str], one_year: bool) -> dict[str, Any]:
                 color=[runs_words.COLOURS[key] for key in states],
             )
         elif name == "when":
-            found[name] = kinds.DatetimeColumn(
-                names[name], width=width, format="MMM D, HH:mm" if one_year else "YYYY-MM-DD HH:mm"
-            )
+            found[name] = kinds.DatetimeColumn(names[name], width=width, format=l10n.grid("HH:mm", year=not one_year))
         elif name in ("duration", "first"):
-            found[name] = kinds.NumberColumn(names[name], format="%.1f s", width=width)
+            found[name] = kinds.NumberColumn(names[name], width=width)
         elif name in ("input", "output", "cached", "reasoning", "attempt"):
             found[name] = kinds.NumberColumn(names[name], format="localized", width=width, help=full[name])
         else:
@@ -200,4 +199,4 @@ def _ways_on(asked: Asked, page: Page) -> None:
 
 
 def _when(asked: Asked, at: datetime) -> str:
-    return f"{at.astimezone(ranges.zone_of(asked.span.zone)):%Y-%m-%d %H:%M}"
+    return l10n.instant(at.astimezone(ranges.zone_of(asked.span.zone)))

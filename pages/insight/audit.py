@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from nexus_core import audit, people
+from nexus_core import audit, l10n, people
 from nexus_core.audit import Verdict
 from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _
@@ -52,21 +52,21 @@ def _verified(scope: Scope) -> Verdict:
 def _verdict(verdict: Verdict) -> None:
     if verdict.holds:
         words = _("All {n} entries hold: numbered without gaps, each sealed with the one before it.")
-        st.success(words.format(n=f"{verdict.entries:,}"), icon=":material/verified:")
+        st.success(words.format(n=l10n.number(verdict.entries)), icon=":material/verified:")
     elif verdict.broken_at is not None:
         words = _("It does not hold: entry {n} was changed, or what stood before it was taken away.")
-        st.error(words.format(n=f"{verdict.broken_at:,}"), icon=":material/gpp_bad:")
+        st.error(words.format(n=l10n.number(verdict.broken_at)), icon=":material/gpp_bad:")
     else:
         words = _("It does not hold: {n} entries are not in the chain.")
         missing = max(verdict.unsealed, verdict.last_number - verdict.entries)
-        st.error(words.format(n=f"{missing:,}"), icon=":material/gpp_bad:")
+        st.error(words.format(n=l10n.number(missing)), icon=":material/gpp_bad:")
     st.caption(
         label(
             _(
                 "What this proves: since it was sealed, no entry up to number {n} was changed, removed or put between "
                 "others without making every later seal anew. Somebody who may rewrite the whole database could do "
                 "that; to rule it out, keep this seal elsewhere and compare it later with the seal of the same number:"
-            ).format(n=f"{verdict.last_number:,}")
+            ).format(n=l10n.number(verdict.last_number))
         )
     )
     st.code(f"{verdict.last_number} {verdict.last_hash}", language=None)

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from nexus_core import replica, rollup, run_detail, runs_choices
+from nexus_core import l10n, replica, rollup, run_detail, runs_choices
 from nexus_core.database import transaction
 from nexus_core.errors import Invalid, NotFound
 from nexus_core.i18n import _
@@ -42,7 +42,7 @@ def _table(asked: Asked) -> None:
         st.title(_("Runs"), anchor=False, width="content")
         runs_filters.export_link(asked)
     zone = ZoneInfo(asked.span.zone)
-    begin, end = (f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for at in (asked.span.from_at, asked.span.to_at))
+    begin, end = (l10n.instant(at.astimezone(zone)) for at in (asked.span.from_at, asked.span.to_at))
     st.caption(_("Every call of a model, {begin} to {end}, {zone}.").format(begin=begin, end=end, zone=label(zone.key)))
     choices = replica.read(session.scope(), lambda tx: runs_choices.of(tx, asked))
     if elsewhere := replica.notice():

@@ -10,7 +10,7 @@ from nexus_core.database import Scope, transaction
 from nexus_core.i18n import _
 from nexus_core.ranges import Range
 from nexus_core.selfcheck import Check
-from pages.components import session
+from pages.components import figures, session
 from pages.components.markdown import label
 
 ICONS = {"well": ":green[:material/check_circle:]", "look": ":orange[:material/info:]", "bad": ":red[:material/error:]"}
@@ -101,14 +101,14 @@ def _slow(scope: Scope) -> None:
         st.caption(_("Statements over 200 ms on average deserve a look: is the disk busy, is there enough memory?"))
     frame = pd.DataFrame([vars(item) for item in found])
     st.dataframe(
-        frame,
+        frame.style.format({"mean_ms": figures.fixed(1), "total_ms": figures.fixed(0)}),
         hide_index=True,
         key="health_slow",
         column_config={
             "statement": st.column_config.TextColumn(_("Statement"), width="large"),
             "calls": st.column_config.NumberColumn(_("Calls"), format="localized"),
-            "mean_ms": st.column_config.NumberColumn(_("On average, ms"), format="%.1f"),
-            "total_ms": st.column_config.NumberColumn(_("Together, ms"), format="%.0f"),
+            "mean_ms": st.column_config.NumberColumn(_("On average, ms")),
+            "total_ms": st.column_config.NumberColumn(_("Together, ms")),
         },
     )
 

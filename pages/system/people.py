@@ -4,7 +4,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import people
+from nexus_core import l10n, people
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import NotFound
 from nexus_core.i18n import _, ngettext
@@ -50,7 +50,7 @@ def _all(scope: Scope) -> None:
         st.caption(_("Nobody here is called that."))
     if len(shown) > SHOWN:
         more = ngettext("{n} more: write what they are called.", "{n} more: write what they are called.", len(shown))
-        st.caption(more.format(n=f"{len(shown) - SHOWN:,}"))
+        st.caption(more.format(n=l10n.number(len(shown) - SHOWN)))
 
 
 def _card(scope: Scope, one: Account) -> None:

@@ -61,7 +61,8 @@ SELECT p.id, p.email, p.name, p.status, m.role, m.created_at AS joined_at, p.is_
        CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) THEN p.oidc_subject IS NOT NULL END AS has_oidc,
        CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) AND p.link_until > now() THEN p.link_until END AS link_until,
        CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) THEN s.last_seen_at END AS last_seen_at,
-       CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) THEN s.living END AS sessions
+       CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) THEN s.living END AS sessions,
+       CASE WHEN (CAST(:admin AS boolean) OR p.id = :user_id) THEN p.locale END AS language
 FROM memberships m
 JOIN people p ON p.id = m.user_id
 LEFT JOIN LATERAL (
@@ -136,6 +137,9 @@ SELECT id, oidc_subject IS NOT NULL AS has_subject FROM people WHERE lower(email
 SELECT id, email, name, locale, status, is_local_owner, password_hash IS NOT NULL AS has_password
 FROM people
 WHERE oidc_issuer = :issuer AND oidc_subject = :subject;
+
+-- name: speak
+UPDATE people SET locale = :language, updated_at = now() WHERE id = :id;
 
 -- name: link_subject
 UPDATE people SET oidc_issuer = :issuer, oidc_subject = :subject, updated_at = now() WHERE id = :id;

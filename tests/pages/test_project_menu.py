@@ -124,4 +124,4 @@ def test_without_a_project_there_is_only_a_new_one_and_for_viewers_no_menu(
 ) -> None:
     page = open_page(operator, HOME)
     assert offered(page) == 1
-    assert [menu.key for menu in open_page(viewer, HOME).menu_button] == []
+    assert [menu.key for menu in open_page(viewer, HOME).menu_button] == ["frame_language"]
