@@ -88,9 +88,9 @@ def serve_script() -> Iterator[ServeScript]:
 
 
 def settle(page: Page) -> None:
-    """Wait until Streamlit has run the script and drawn what came of it."""
+    """Wait until Streamlit has run the script and drawn what came of it; charts take long on a busy machine."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=30_000)
 
 
 @pytest.fixture
