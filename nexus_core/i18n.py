@@ -47,7 +47,8 @@ def ask(who: Callable[[], str | None]) -> None:
 
 def language() -> str:
     """The code of the language that is spoken here."""
-    return _language.get() or next(filter(None, (who() for who in _asked)), None) or "en"
+    found = _language.get() or next(filter(None, (who() for who in _asked)), None)
+    return found if found in LANGUAGES else "en"
 
 
 def accepted(header: str | None) -> str | None:

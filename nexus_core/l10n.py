@@ -67,6 +67,14 @@ def day(at: date) -> str:
     return dates.format_date(at, _DAYS[language()], locale=language())
 
 
+def written_day(text: str) -> str:
+    """A day that somebody wrote as 2026-06-01; as they wrote it where it is none."""
+    try:
+        return day(date.fromisoformat(text))
+    except ValueError:
+        return text
+
+
 def weekday(at: date) -> str:
     """Mon 2026-06-01 or lun 1 jun 2026."""
     return dates.format_date(at, f"EEE {_DAYS[language()]}", locale=language())

@@ -12,7 +12,7 @@ from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from nexus_core import api_tokens, audit, passwords, people, profiles, sessions, workspaces
+from nexus_core import api_tokens, audit, i18n, passwords, people, profiles, sessions, workspaces
 from nexus_core.config import settings
 from nexus_core.database import Scope, Transaction, transaction
 from nexus_core.errors import Forbidden, Invalid, NotFound, TooMany, Unauthenticated
@@ -172,7 +172,8 @@ def set_up_code() -> str:
     """The one-time code of this process, printed on the console when first asked for; 60 random bits."""
     letters = "".join(secrets.choice("23456789ABCDEFGHJKLMNPQRSTUVWXYZ") for _letter in range(12))
     code = "-".join((letters[:4], letters[4:8], letters[8:]))
-    sys.stderr.write("\n" + _("To set Nexus up, enter this one-time code: {code}").format(code=code) + "\n\n")
+    with i18n.speaking("en"):  # the console's reader is not who asks for the page
+        sys.stderr.write("\n" + _("To set Nexus up, enter this one-time code: {code}").format(code=code) + "\n\n")
     sys.stderr.flush()
     return code
 

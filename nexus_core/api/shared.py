@@ -18,7 +18,7 @@ from nexus_core import l10n, safehtml, shares
 from nexus_core.api import html
 from nexus_core.database import Scope, transaction
 from nexus_core.errors import NexusError, NotFound
-from nexus_core.i18n import _
+from nexus_core.i18n import _, language
 
 STYLE = (Path(__file__).parent / "templates" / "shared.css").read_text("utf-8")
 _POLICY = "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -69,7 +69,7 @@ routes = [Route("/shared/{token}", page, methods=["GET"])]
 def _page(token: str, counted: bool) -> HTMLResponse:
     with transaction(_GATE) as tx:
         found = shares.visit(tx, token, counted=counted)
-    title, messages = _content(found.id)
+    title, messages = _content(found.id, language())
     return html.page(
         "shared.html",
         title=title or _("Conversation"),
@@ -81,8 +81,8 @@ def _page(token: str, counted: bool) -> HTMLResponse:
 
 
 @lru_cache(maxsize=16)
-def _content(share_id: UUID) -> tuple[str, list[Shown]]:
-    """What a share shows, ready; a snapshot never changes, and whether it may be shown was asked before."""
+def _content(share_id: UUID, _spoken: str) -> tuple[str, list[Shown]]:
+    """What a share shows, ready in a language; a snapshot never changes, whether it may be shown was asked before."""
     with transaction(_GATE) as tx:
         told = shares.snapshot(tx, share_id)
     return str(told["title"]), [_shown(message) for message in told["messages"]]

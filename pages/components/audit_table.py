@@ -93,9 +93,9 @@ def draw(scope: Scope, asked: Wanted) -> None:
                 _("When"), format=l10n.grid("HH:mm:ss"), timezone=str(figures.zone()), width=158
             ),
             "who": st.column_config.TextColumn(_("Who"), width=136),
-            "what": st.column_config.TextColumn(_("What"), width=205),
-            "detail": st.column_config.TextColumn(_("Detail"), width=285),
-            "door": st.column_config.TextColumn(_("Through"), width=140),
+            "what": st.column_config.TextColumn(_("What"), width=215),
+            "detail": st.column_config.TextColumn(_("Detail"), width=270),
+            "door": st.column_config.TextColumn(_("Through"), width=145),
         },
     )
     _pager(found, pages)

@@ -32,7 +32,7 @@ def pills(wanted: Asked, names: Names) -> None:
     with st.container(key="conv_filters", horizontal=True, gap="xsmall"):
         if wanted.status != TRASH:
             _where(wanted, names)
-        _choice("status", _("Status"), status, wanted.status, 132)
+        _choice("status", _("Status"), status, wanted.status, 120)
         if wanted.status == TRASH:
             return
         _choice("agent", _("Agent"), agents, wanted.agent, 120)
@@ -51,7 +51,7 @@ def _where(wanted: Asked, names: Names) -> None:
         key="conv_where",
         format_func=options.__getitem__,
         label_visibility="collapsed",
-        width=160,
+        width=172,
         on_change=_placed,
     )
 

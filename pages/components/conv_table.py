@@ -54,15 +54,15 @@ def draw_trash(found: Sequence[Trashed], names: Names) -> None:
 
 def _columns() -> dict[str, ColumnConfig]:
     make = st.column_config
-    time = l10n.grid("HH:mm")
+    time, wide = l10n.grid("HH:mm"), 21 if l10n.sides()[1] else 0  # "0,0021 US$" needs more room than "$0.0021"
     return {
-        "title": make.TextColumn(_("Title"), width=230),
+        "title": make.TextColumn(_("Title"), width=230 - wide),
         "project": make.TextColumn(_("Project"), width=95),
         "agent": make.TextColumn(_("Agent"), width=95),
         "people": make.TextColumn(_("People"), width=105),
         "messages": make.NumberColumn(_("Messages"), width=80, format="localized"),
         "said": make.DatetimeColumn(_("Last said"), format=time, width=132),
-        "cost": make.TextColumn(_("Cost"), alignment="right", width=96 if l10n.sides()[1] else 75),
+        "cost": make.TextColumn(_("Cost"), alignment="right", width=75 + wide),
         "tags": make.ListColumn(_("Tags"), width=95),
         "status": make.TextColumn(_("Status"), width=85),
         "deleted": make.DatetimeColumn(_("Deleted"), format=time, width=132),

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from nexus_core import asking
+from nexus_core import asking, l10n
 from nexus_core.asking import Answered, Known
 from nexus_core.database import transaction
 from nexus_core.entries import detail_text, is_closed, main_text
@@ -78,7 +78,8 @@ def _known(known: Known) -> None:
     values: Mapping[str, Any] = known.entry if isinstance(known.entry, Mapping) else {}
     settled = f" :gray-badge[{_('no longer holds') if known.field == 'decisions' else _('settled')}]"
     text = f"{kinds[known.field]} **{label(main_text(known.entry))}**" + (settled if is_closed(known.entry) else "")
-    facts = [str(values[key]) for key in ("decided_on", "who") if values.get(key)] + [detail_text(known.entry)]
+    on, who = (str(values.get(key) or "") for key in ("decided_on", "who"))
+    facts = [l10n.written_day(on), who, detail_text(known.entry)]
     aside = label(" · ".join(fact for fact in facts if fact))
     link = ""
     if known.message_id and known.conversation_id:

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from nexus_core import l10n
 from nexus_core.entries import is_closed, main_text
 from nexus_core.i18n import _
 from nexus_core.memories import Memory
@@ -75,7 +76,7 @@ def _live(entries: Sequence[Any]) -> list[str]:
 
 def _dated(entry: Any) -> str:
     on = str(entry.get("decided_on") or "") if isinstance(entry, Mapping) else ""
-    return f"{clip(main_text(entry), 100)} ({on})" if on else main_text(entry)
+    return f"{clip(main_text(entry), 100)} ({l10n.written_day(on)})" if on else main_text(entry)
 
 
 def _task(task: Task) -> str:

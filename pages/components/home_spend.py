@@ -1,6 +1,7 @@
 """What a project spent this month, day by day."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from uuid import UUID
 
 import streamlit as st
@@ -20,7 +21,7 @@ def draw(scope: Scope, project_id: UUID, zone: str) -> None:
     total = report.total
     today = ranges.day_of(now, ranges.zone_of(zone))
     days = [float(day.cost or 0) for day in report.series[: today.day]]
-    spent = "$0" if not total.runs else figures.money(total.cost)
+    spent = l10n.money(Decimal(0), 0) if not total.runs else figures.money(total.cost)
     st.metric(
         _("Spent this month"),
         label(f"≥ {spent}" if total.at_least and total.cost is not None else spent),

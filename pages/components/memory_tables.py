@@ -9,7 +9,7 @@ import streamlit as st
 from uuid6 import uuid7
 
 from nexus_core.entries import main_text
-from nexus_core.i18n import _
+from nexus_core.i18n import _, pgettext
 from pages.components import figures
 from pages.components.memory_source import address
 
@@ -104,8 +104,14 @@ def config(field: str, before: Sequence[Any]) -> dict[str, Any]:
     return found
 
 
-def words() -> dict[str, str]:
-    """The states and weights of entries, as people read them."""
+def words(key: str) -> dict[str, str]:
+    """What a column of states or weights holds, as people read it."""
+    if key == "impact":
+        return {
+            "low": pgettext("impact", "low"),
+            "medium": pgettext("impact", "medium"),
+            "high": pgettext("impact", "high"),
+        }
     return {
         "active": _("active"), "superseded": _("superseded"), "open": _("open"), "answered": _("answered"),
         "closed": _("closed"), "low": _("low"), "medium": _("medium"), "high": _("high"),
@@ -115,7 +121,7 @@ def words() -> dict[str, str]:
 def _choice(field: str, key: str, name: str, before: Sequence[Any]) -> Any:
     known = CHOICES[field, key]
     others = {str(entry[key]) for entry in before if isinstance(entry, Mapping) and entry.get(key)} - set(known)
-    shown = words()
+    shown = words(key)
     return st.column_config.SelectboxColumn(
         name,
         width=WIDTHS[key],

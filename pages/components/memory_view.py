@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from nexus_core import l10n
 from nexus_core.entries import is_closed, is_web, main_text
 from nexus_core.i18n import _, ngettext
 from nexus_core.memories import Memory, Revision
@@ -51,9 +52,13 @@ def _entries(field: str, entries: Sequence[Any]) -> None:
 
 def _entry(entry: Any) -> str:
     values = entry if isinstance(entry, Mapping) else {}
-    words = memory_tables.words()
-    weights = [f"{name} {words.get(str(values[key]), str(values[key]))}" for key, name in _weights() if values.get(key)]
-    facts = [str(values[key]) for key in ("decided_on", "who") if values.get(key)] + weights
+    weights = [
+        f"{name} {memory_tables.words(key).get(str(values[key]), str(values[key]))}"
+        for key, name in _weights()
+        if values.get(key)
+    ]
+    on, who = (str(values.get(key) or "") for key in ("decided_on", "who"))
+    facts = [l10n.written_day(on), who, *weights]
     reason = next((str(values[key]) for key in ("why", "answer", "mitigation") if values.get(key)), "")
     aside = " · ".join(text for text in (*facts, reason) if text)
     source = address(entry)

@@ -74,7 +74,7 @@ def _changes(found: list[Change]) -> None:
         key="reprice_changes",
         hide_index=True,
         column_config={
-            "model": _("Model"), "day": st.column_config.DateColumn(_("Day")),
+            "model": _("Model"), "day": st.column_config.DateColumn(_("Day"), format=l10n.grid()),
             "runs": st.column_config.NumberColumn(_("Runs"), format="localized"),
             **{name: st.column_config.NumberColumn(title) for name, title in money.items()},
         },

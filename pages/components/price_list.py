@@ -88,7 +88,7 @@ def _own(scope: Scope, history: list[OwnPrice], editable: bool) -> None:
         column_config={
             "version": st.column_config.NumberColumn(_("Version"), width="small"),
             "model": _("Model"),
-            "from": st.column_config.DateColumn(_("From")),
+            "from": st.column_config.DateColumn(_("From"), format=l10n.grid()),
             **{name: st.column_config.NumberColumn(title) for name, title in amounts.items()},
         },
     )  # fmt: skip

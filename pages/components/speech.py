@@ -4,6 +4,8 @@ Scripts, fragments and callbacks run in threads of their own, so the language is
 made. Not in st.session_state: reading that may end a run, and texts are made inside transactions, too.
 """
 
+from threading import Lock
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -17,6 +19,7 @@ KEY = "frame_language"
 MOST = 10_000
 _spoken: dict[str, str] = {}
 _DRAWN = "speech_drawn"
+_lock = Lock()
 
 
 def settle(identity: Identity | None) -> None:
@@ -27,10 +30,13 @@ def settle(identity: Identity | None) -> None:
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return
-    before = _spoken.pop(context.session_id, None)
-    while len(_spoken) >= MOST:  # sessions end without a word; one that is forgotten settles again with its next page
-        _spoken.pop(next(iter(_spoken)), None)
-    _spoken[context.session_id] = (identity.person.locale if identity else before) or browser()
+    before = _spoken.get(context.session_id)
+    language = (identity.person.locale if identity else before) or browser()
+    with _lock:
+        _spoken.pop(context.session_id, None)
+        while len(_spoken) >= MOST:  # sessions end without a word; one that is forgotten settles with its next page
+            del _spoken[next(iter(_spoken))]
+        _spoken[context.session_id] = language
 
 
 def browser() -> str:

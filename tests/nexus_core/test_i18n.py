@@ -34,6 +34,8 @@ def test_words_in_both_languages() -> None:
         said = [ngettext("{n} message", "{n} messages", n).format(n=n) for n in (0, 1, 2)]
         assert said == ["0 mensajes", "1 mensaje", "2 mensajes"]
     assert _("Save") == "Save"
+    with i18n.speaking("../xx"):
+        assert (i18n.language(), _("Save")) == ("en", "Save")
 
 
 def test_a_thread_of_nobody_speaks_english_and_work_for_somebody_their_language() -> None:
