@@ -1,7 +1,7 @@
 """The parts of a project's memory as values: what its lists hold, which entries are the same, what is settled; pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,6 +26,8 @@ _FILLERS = (
 
 Values = Mapping[str, Any]
 """A memory's FIELDS: the summary's text, and of each list its entries, objects or plain sentences."""
+Words = Callable[[str, str], str]
+"""How a value of an entry's key is told; the key's own name is the value of ""."""
 
 
 def main_text(entry: Any) -> str:
@@ -48,13 +50,19 @@ def is_closed(entry: Any) -> bool:
     return isinstance(entry, Mapping) and str(entry.get("status")) in CLOSED
 
 
-def entry_line(entry: Any) -> str:
+def as_stored(_key: str, value: str) -> str:
+    """Values as prompts have them."""
+    return value
+
+
+def entry_line(entry: Any, words: Words = as_stored) -> str:
     """An entry of a memory's list on one line: its sentence, then date, person and reason where it has them."""
     line = one_line(main_text(entry))
     if not isinstance(entry, Mapping):
         return line
-    when = ", ".join(one_line(str(entry[key])) for key in ("decided_on", "who") if entry.get(key))
-    weight = ", ".join(f"{key} {one_line(str(entry[key]))}" for key in ("likelihood", "impact") if entry.get(key))
+    told = {key: words(key, one_line(str(value))) for key, value in entry.items() if value}
+    when = ", ".join(told[key] for key in ("decided_on", "who") if key in told)
+    weight = ", ".join(f"{words('', key)} {told[key]}" for key in ("likelihood", "impact") if key in told)
     reason = one_line(detail_text(entry))
     aside = "; ".join(text for text in (when, weight) if text)
     return line + (f" ({aside})" if aside else "") + (f": {reason}" if reason else "")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from nexus_core.entries import LISTS, Values, by_key, entry_line, is_closed
+from nexus_core.entries import LISTS, Values, Words, as_stored, by_key, entry_line, is_closed
 
 CONTEXT = 2
 """Unchanged lines that are shown around a changed one."""
@@ -66,7 +66,7 @@ def _of_list(field: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iter
         yield Change(field, "moved", None, None)
 
 
-def lines_of(change: Change) -> list[Line]:
+def lines_of(change: Change, say: Words = as_stored) -> list[Line]:
     """A change as lines: the summary's with the unchanged ones around, an entry as the line that it is in a prompt."""
     if change.field == "summary_md":
         return list(lines(change.before, change.after))
@@ -74,7 +74,9 @@ def lines_of(change: Change) -> list[Line]:
         return []
     states = _state(change.before), _state(change.after)
     told = states[0] != states[1] and change.before is not None and change.after is not None
-    before, after = (_entry(entry, state if told else "") for entry, state in zip(_sides(change), states, strict=True))
+    before, after = (
+        _entry(entry, state if told else "", say) for entry, state in zip(_sides(change), states, strict=True)
+    )
     return [words(before, after)]
 
 
@@ -126,9 +128,9 @@ def _state(entry: Any) -> str:
     return str(entry.get("status") or "") if isinstance(entry, Mapping) else ""
 
 
-def _entry(entry: Any, state: str) -> str:
+def _entry(entry: Any, state: str, say: Words) -> str:
     """An entry on one line, with its state where that is what changed; empty for none."""
-    return "" if entry is None else entry_line(entry) + (f" [{state}]" if state else "")
+    return "" if entry is None else entry_line(entry, say) + (f" [{say('status', state)}]" if state else "")
 
 
 def sides(line: Sequence[Piece]) -> tuple[str, str]:

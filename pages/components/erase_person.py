@@ -10,6 +10,7 @@ from nexus_core.entries import entry_line
 from nexus_core.erasure import Erased, Staying
 from nexus_core.i18n import _, ngettext
 from nexus_core.text import clip
+from pages.components import memory_tables
 from pages.components.attempt import attempt, refusal, told
 from pages.components.markdown import label
 
@@ -84,7 +85,7 @@ def _entries(stays: Sequence[Staying], key: str) -> None:
         with st.container(border=True, gap="xsmall", key=f"{key}_{project_id}"):
             query = {"workspace": of[0].workspace, "project": str(project_id)}
             st.page_link(PROJECT, label=label(of[0].project_name), icon=":material/menu_book:", query_params=query)
-            lines = [label(clip(entry_line(one.entry), LONGEST)) for one in of[:SHOWN]]
+            lines = [label(clip(entry_line(one.entry, memory_tables.say), LONGEST)) for one in of[:SHOWN]]
             st.markdown("\n".join(f"- {line}" for line in lines))
             if len(of) > SHOWN:
                 st.caption(_("and {n} more").format(n=len(of) - SHOWN))

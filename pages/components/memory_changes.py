@@ -29,7 +29,7 @@ def draw(changes: Sequence[Change]) -> None:
 
 def draw_one(change: Change) -> None:
     """One change: an entry's with its kind before it, the summary's line by line."""
-    lines = lines_of(change)
+    lines = lines_of(change, memory_tables.say)
     text = "\\\n".join(map(marked, lines[:LONGEST]))
     if change.field == "summary_md":
         st.markdown(text)

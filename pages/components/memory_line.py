@@ -10,7 +10,7 @@ from nexus_core.entries import DETAIL, MAIN, detail_text, entry_line, main_text
 from nexus_core.i18n import _
 from nexus_core.memory_diff import Change, lines_of
 from nexus_core.proposals import Line
-from pages.components import memory_changes
+from pages.components import memory_changes, memory_tables
 from pages.components.markdown import literal
 
 GONE = "\0gone"
@@ -19,13 +19,13 @@ GONE = "\0gone"
 
 def draw(change: Change) -> None:
     """What a line would change."""
-    lines = lines_of(change)
+    lines = lines_of(change, memory_tables.say)
     st.markdown("\\\n".join(map(memory_changes.marked, lines[: memory_changes.LONGEST])) or _("No difference."))
 
 
 def current(field: str, now: Any) -> None:
     """What stands in the line's place by now."""
-    text = _("It was removed.") if now == GONE else now if field == "summary_md" else entry_line(now)
+    text = _("It was removed.") if now == GONE else now if field == "summary_md" else entry_line(now, memory_tables.say)
     with st.container(border=True, height=220 if len(text) > 1_000 else "content"):
         st.markdown(literal(text))
 

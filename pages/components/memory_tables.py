@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 from uuid6 import uuid7
 
+from nexus_core import l10n
 from nexus_core.entries import main_text
 from nexus_core.i18n import _, pgettext
 from pages.components import figures
@@ -116,6 +117,13 @@ def words(key: str) -> dict[str, str]:
         "active": _("active"), "superseded": _("superseded"), "open": _("open"), "answered": _("answered"),
         "closed": _("closed"), "low": _("low"), "medium": _("medium"), "high": _("high"),
     }  # fmt: skip
+
+
+def say(key: str, value: str) -> str:
+    """A value of an entry's key as people read it; the key's own name for ""."""
+    if key == "decided_on":
+        return l10n.written_day(value)
+    return ({"likelihood": _("likelihood"), "impact": _("impact")} if not key else words(key)).get(value, value)
 
 
 def _choice(field: str, key: str, name: str, before: Sequence[Any]) -> Any:

@@ -10,7 +10,7 @@ from nexus_core.entries import entry_line
 from nexus_core.i18n import _
 from nexus_core.memories import Memory
 from nexus_core.memory_merge import BOTH, MINE, THEIRS, Clash, merge
-from pages.components import figures, memory_changes, session
+from pages.components import figures, memory_changes, memory_tables, session
 from pages.components.markdown import label, literal
 
 
@@ -75,5 +75,7 @@ def _choice(base: Memory, theirs: Memory, number: int, clash: Clash) -> str:
 
 
 def _text(value: Any) -> None:
-    text = "\n".join(value) if isinstance(value, list) else "" if value is None else entry_line(value)
+    text = (
+        "\n".join(value) if isinstance(value, list) else "" if value is None else entry_line(value, memory_tables.say)
+    )
     st.markdown(literal(text) if text.strip() else f":gray[{_('removed')}]")

@@ -5,7 +5,6 @@ from typing import Any
 
 import streamlit as st
 
-from nexus_core import l10n
 from nexus_core.entries import is_closed, is_web, main_text
 from nexus_core.i18n import _, ngettext
 from nexus_core.memories import Memory, Revision
@@ -52,22 +51,14 @@ def _entries(field: str, entries: Sequence[Any]) -> None:
 
 def _entry(entry: Any) -> str:
     values = entry if isinstance(entry, Mapping) else {}
-    weights = [
-        f"{name} {memory_tables.words(key).get(str(values[key]), str(values[key]))}"
-        for key, name in _weights()
-        if values.get(key)
-    ]
-    on, who = (str(values.get(key) or "") for key in ("decided_on", "who"))
-    facts = [l10n.written_day(on), who, *weights]
+    told = {key: memory_tables.say(key, str(value)) for key, value in values.items() if value}
+    weights = [f"{memory_tables.say('', key)} {told[key]}" for key in ("likelihood", "impact") if key in told]
+    facts = [*(told[key] for key in ("decided_on", "who") if key in told), *weights]
     reason = next((str(values[key]) for key in ("why", "answer", "mitigation") if values.get(key)), "")
     aside = " · ".join(text for text in (*facts, reason) if text)
     source = address(entry)
     where = f" [:material/chat:]({source})" if source else ""
     return f"- {label(main_text(entry))}{where}" + (f"\\\n  :small[:gray[{label(aside)}]]" if aside else "")
-
-
-def _weights() -> tuple[tuple[str, str], ...]:
-    return (("likelihood", _("likelihood")), ("impact", _("impact")))
 
 
 def link(entry: Any) -> None:

@@ -60,7 +60,8 @@ def _limit(memory: Memory, weight: Weight) -> None:
     titles = memory_tables.titles()
     st.markdown(f":orange[{_('Would be left out:')}]")
     lines = [
-        (left["list"], entry_line(getattr(memory, left["list"])[left["index"]])) for left in weight.left_out[:SHOWN]
+        (left["list"], entry_line(getattr(memory, left["list"])[left["index"]], memory_tables.say))
+        for left in weight.left_out[:SHOWN]
     ]
     st.markdown("\n".join(f"- {titles[field]}: {label(clip(line, 90))}" for field, line in lines))
     if len(weight.left_out) > SHOWN:

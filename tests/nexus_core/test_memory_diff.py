@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nexus_core.entries import LISTS, is_known
-from nexus_core.memory_diff import ADD, DROP, GAP, SAME, Piece, changes, lines, lines_of, sides, words
+from nexus_core.memory_diff import ADD, DROP, GAP, SAME, Change, Piece, changes, lines, lines_of, sides, words
 
 NOTHING: dict[str, Any] = {"summary_md": "", **{field: [] for field in LISTS}}
 
@@ -67,3 +67,17 @@ def test_what_is_known_is_known_in_other_words_but_not_when_it_says_otherwise() 
     for new in ("Launch from Lisbon in June", "Do not launch from Lisbon in May", "Descuento del 15 %", "问题"):
         assert not is_known(new, known), new
     assert is_known("!", ["!"]) and not is_known("!", known)
+
+
+def test_a_change_is_told_in_the_words_that_one_gives() -> None:
+    before = {"id": "1", "risk": "Heat", "likelihood": "low", "impact": "high", "status": "open"}
+    change = Change("risks", "changed", before, before | {"status": "closed"})
+
+    def say(key: str, value: str) -> str:
+        return {("", "impact"): "impacto", ("impact", "high"): "alto", ("status", "closed"): "cerrado"}.get(
+            (key, value), value
+        )
+
+    (line,) = lines_of(change, say)
+    assert sides(line)[1] == "Heat (likelihood low, impacto alto) [cerrado]"
+    assert sides(lines_of(change)[0])[1] == "Heat (likelihood low, impact high) [closed]"
