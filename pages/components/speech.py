@@ -59,6 +59,7 @@ def menu() -> None:
     )  # fmt: skip
     refusal(KEY)
     if st.session_state.setdefault(_DRAWN, code) != code:
+        st.session_state[_DRAWN] = ""  # from here on it is told with every drawing, for it may change back
         # The page says its language to who hears it or would translate it; from its next opening on by itself.
         scripts.component("speech")(key="speech", data={"language": code}, height="content")
 

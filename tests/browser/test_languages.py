@@ -66,6 +66,13 @@ def test_a_browsers_language_and_then_the_persons(
     tab.goto(f"{app.address}/costs?range=365d")
     expect(tab.get_by_test_id("stMain")).to_contain_text("$1,234.50", timeout=PATIENCE)
     choose(tab, "Español")
+    expect(tab.locator("html")).to_have_attribute("lang", "es", timeout=PATIENCE)
+    settle(tab)
+    choose(tab, "English")
+    expect(tab.locator("html")).to_have_attribute("lang", "en", timeout=PATIENCE)
+    settle(tab)
+    choose(tab, "Español")
+    expect(tab.locator("html")).to_have_attribute("lang", "es", timeout=PATIENCE)
     expect(tab.get_by_test_id("stMain")).to_contain_text(SPENT, timeout=PATIENCE)
     with transaction(scope) as tx:
         assert scope.user_id and people.get(tx, scope.user_id).locale == "es"
