@@ -13,8 +13,8 @@ from tests.api.conftest import Program, door
 from tests.store import Corner, ask, fill
 
 NEEDS = re.compile(r"Needs the role (operator|admin)\b")
-VIEWERS = {"save_view", "delete_view", "weigh_draft", "change_password"}
-"""Viewers' own: their views and password, and a reading with a body."""
+VIEWERS = {"save_view", "delete_view", "weigh_draft", "change_password", "choose_language"}
+"""Viewers' own: their views, password and language, and a reading with a body."""
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
