@@ -46,7 +46,7 @@ def test_a_browsers_language_and_then_the_persons(
     main = page.get_by_test_id("stMain")
     expect(main).to_contain_text(SPENT, timeout=PATIENCE)
     expect(main).to_contain_text(re.compile(rf"– {today.day} \w+ {today.year}"))
-    expect(main.locator(".js-plotly-plot").first).to_contain_text("US$")
+    expect(main.locator(".js-plotly-plot").first).to_contain_text("US$", timeout=PATIENCE)
     assert home(page) == "Inicio"
     expect(page.locator("html")).to_have_attribute("lang", "es")
 
