@@ -10,13 +10,14 @@ PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 FILE ?= nexus-$(shell date +%Y-%m-%d-%H%M%S).dump
 
-.PHONY: help run demo test test-pg15 check doctor backup screenshots messages clean
+.PHONY: help run demo test test-pg15 coverage check doctor backup screenshots messages clean
 
 help:
 	@echo 'make run         serve cockpit and API (PORT=8501, NEXUS_HOME=.nexus, NEXUS_DATABASE_URL=…)'
 	@echo 'make demo        fill the workspace "demo" with a year of made-up data (python -m nexus_core demo --remove)'
 	@echo 'make test        run every test (PYTEST_ARGS=…; NEXUS_TEST_DATABASE_URL=… for another PostgreSQL)'
 	@echo 'make test-pg15   the same on a temporary cluster of Debian'"'"'s PostgreSQL 15'
+	@echo 'make coverage    the tests again, then which branches of nexus_core they leave out (slower than make test)'
 	@echo 'make check       lint and types'
 	@echo 'make messages    what the Spanish catalogue lacks, as JSON to fill in (docs/translating.md)'
 	@echo 'make screenshots photograph every page of the demo into docs/screens'
@@ -44,6 +45,12 @@ test-pg15: $(VENV)/installed-dev
 	@sh .ci/chromium
 	@PYTHONPATH=. $(BIN)/python .ci/postgres15.py $(BIN)/python -m pytest $(PYTEST_ARGS)
 
+coverage: $(VENV)/installed-dev
+	@sh .ci/chromium
+	@$(BIN)/python -m coverage erase
+	@$(BIN)/python -m coverage run -m pytest $(PYTEST_ARGS); tested=$$?; \
+	$(BIN)/python -m coverage combine --quiet && $(BIN)/python -m coverage report || exit; exit $$tested
+
 screenshots: $(VENV)/installed-dev
 	@sh .ci/chromium
 	@PYTHONPATH=. $(BIN)/python .ci/screenshots.py
@@ -56,7 +63,7 @@ check: $(VENV)/installed-dev
 	@$(BIN)/python -m mypy
 
 clean:
-	rm -rf $(VENV) .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) .coverage* .pytest_cache .hypothesis .mypy_cache .ruff_cache
 
 $(BIN)/python:
 	@test -n '$(PYTHON)' || { echo 'Nexus needs Python 3.11 or newer: install it, or say PYTHON=/path/to/python.' >&2; exit 1; }
